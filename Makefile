@@ -1,0 +1,46 @@
+# Two commands do everything: `make run` and `make test`. Needs Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-long lint format bench bench-fifo docs clean
+
+help:  ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("Sash needs Python 3.11 or newer; say which with PYTHON=…") if sys.version_info < (3, 11) else None'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)
+
+run: $(READY)  ## a sliding-window computation on real flights, with a table and a picture
+	$(BIN)/python examples/flights.py
+
+test: lint  ## lint, then every test
+	$(BIN)/python -m pytest
+
+test-long: $(READY)  ## the hard tests: many more random cases
+	SASH_TEST_EXAMPLES=2000 $(BIN)/python -m pytest
+
+lint: $(READY)  ## formatting, style and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(READY)  ## put the code in shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: bench-fifo  ## the benchmarks
+
+bench-fifo: $(READY)  ## window algorithms against each other and against Polars
+	$(BIN)/python -m bench.fifo
+
+docs: $(READY)  ## run every example in the docs and write the tables made from the code
+	$(BIN)/python docs/build.py
+
+clean:  ## remove the environment and what was made
+	rm -rf $(VENV) out build dist

@@ -1,0 +1,36 @@
+"""Sash: aggregates over windows, through one algebra, one planner and one set of compiled kernels.
+
+Everything is imported when first used, so that ``import sash`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sash import functions
+    from sash.algebra import Aggregate, check
+    from sash.errors import SashError
+
+_HOMES = {
+    "Aggregate": "sash.algebra",
+    "SashError": "sash.errors",
+    "check": "sash.algebra",
+    "functions": "sash.functions",
+}
+
+__all__ = ["Aggregate", "SashError", "check", "functions"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sash' has no attribute {name!r}")
+    module = import_module(_HOMES[name])
+    found = module if module.__name__ == f"sash.{name}" else getattr(module, name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,141 @@
+"""An aggregate: lift a row to a partial, combine partials, lower a partial to an answer.
+
+Only associativity of ``combine`` is required; everything else is a promise that lets the planner
+choose a faster algorithm. The older partial is always the left operand.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sash.algebra.call import Call
+from sash.errors import SashError
+
+State = Any  # a scalar or a nested tuple of scalars: integers, floats, booleans
+
+
+def itself(state: State) -> State:
+    """Lower a partial that is the answer already."""
+    return state
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate:
+    """A user's own aggregate, or a built-in one: both go through this door.
+
+    Args:
+        name: what it is called in plans, messages and SQL.
+        lift: makes the partial of one row; one parameter per column (with ``rows=True`` the row's
+            position comes first).
+        combine: merges two adjacent partials, the older on the left. Must be associative.
+        lower: makes the answer of a partial; ``None`` from it is NULL. By default the partial itself.
+        identity: a partial that changes nothing. Optional.
+        inverse: ``inverse(combine(a, b), a) == b``: takes the older part away. Optional.
+        commutative: ``combine(a, b) == combine(b, a)``.
+        selective: ``combine(a, b)`` is always ``a`` or ``b``.
+        compiled: ``False`` runs the functions as plain Python: slow, and any state will do.
+        rows: ``lift`` takes the position of the row in arrival order as its first argument.
+        returns: ``"value"``; ``"row"``, where ``lower`` gives the position of the row whose first
+            argument is the answer; ``"rows"``, where it gives a ``(start, stop)`` range of positions.
+        cast: the NumPy type that inputs are converted to before ``lift``.
+        typed: gives the definition for input types (NumPy dtypes), for aggregates that depend on them.
+        finish: turns the array of answers into the final one, and may raise ``SashError``: the NumPy array
+            of what ``lower`` gave, or, with ``returns="rows"``, the Arrow array of lists of values.
+
+    >>> import math
+    >>> geomean = Aggregate(
+    ...     "geomean",
+    ...     lift=lambda x: (math.log(x), 1),
+    ...     combine=lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    ...     lower=lambda s: math.exp(s[0] / s[1]),
+    ...     commutative=True,
+    ... )
+    >>> geomean("price")
+    geomean(price)
+
+    """
+
+    name: str
+    lift: Callable[..., State]
+    combine: Callable[[State, State], State]
+    lower: Callable[[State], Any] = itself
+    identity: State | None = None
+    inverse: Callable[[State, State], State] | None = None
+    commutative: bool = False
+    selective: bool = False
+    compiled: bool = True
+    rows: bool = False
+    returns: str = "value"
+    cast: str | None = None
+    typed: Callable[[tuple[Any, ...]], Aggregate] | None = None
+    finish: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise SashError(f"name must be a non-empty string, got {self.name!r}")
+        _takes(self.lift, "lift", least=int(self.rows))
+        _takes(self.combine, "combine", exactly=2)
+        _takes(self.lower, "lower", exactly=1)
+        if self.inverse is not None:
+            _takes(self.inverse, "inverse", exactly=2)
+        if self.returns not in ("value", "row", "rows"):
+            raise SashError(f'returns must be "value", "row" or "rows", got {self.returns!r}')
+        if self.returns != "value" and not self.rows:
+            raise SashError(f'returns="{self.returns}" needs rows=True, so that lift sees positions')
+
+    def __call__(self, *columns: Any) -> Call:
+        """The aggregate of these columns, to be given a window with ``.over``."""
+        return Call(self, columns)
+
+    def __repr__(self) -> str:
+        return f"<aggregate {self.name}>"
+
+    @property
+    def inputs(self) -> int:
+        """How many columns ``lift`` takes: the last so many of the call's arguments."""
+        return len(inspect.signature(self.lift).parameters) - int(self.rows)
+
+    @property
+    def invertible(self) -> bool:
+        """Whether the oldest rows can be taken away from a partial."""
+        return self.inverse is not None
+
+    @property
+    def cumulative(self) -> bool:
+        """Whether every row leaves its mark on the partial, so that duplicates do harm."""
+        return not self.selective
+
+    @property
+    def order_sensitive(self) -> bool:
+        """Whether the answer depends on the order of the rows."""
+        return not self.commutative
+
+    def of(self, dtypes: tuple[Any, ...]) -> Aggregate:
+        """The definition for inputs of these NumPy types."""
+        return self if self.typed is None else self.typed(dtypes)
+
+    def but(self, **changes: Any) -> Aggregate:
+        """The same aggregate with some fields changed."""
+        return replace(self, **changes)
+
+
+def _takes(function: Any, argument: str, *, exactly: int | None = None, least: int = 0) -> None:
+    """Check that an argument is a function of the right number of positional parameters."""
+    if not callable(function):
+        raise SashError(f"{argument} must be a function, got {function!r} of type {type(function).__name__}")
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise SashError(
+            f"{argument} must be a Python function, got {function!r}, whose parameters are hidden; wrap it in a lambda"
+        ) from None
+    wrong = [p.name for p in parameters if p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if wrong:
+        raise SashError(f"{argument} must take plain positional parameters, got {', '.join(wrong)} of another kind")
+    if exactly is not None and len(parameters) != exactly:
+        raise SashError(f"{argument} must take {exactly} parameters, got a function of {len(parameters)}")
+    if len(parameters) < least:
+        raise SashError(f"{argument} must take the row's position first when rows=True, got a function of none")

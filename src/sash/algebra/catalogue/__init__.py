@@ -1,0 +1,27 @@
+"""The built-in aggregates: each a ``sash.Aggregate`` like a user's own.
+
+``CATALOGUE`` maps a name to a function of the aggregate's parameters; most take none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sash.algebra.aggregate import Aggregate
+from sash.algebra.catalogue import bits, moments, ordered, pairs, positions, selecting, sketches, sums
+from sash.errors import SashError
+
+CATALOGUE: dict[str, Callable[..., Aggregate]] = {}
+for _module in (sums, selecting, bits, moments, pairs, positions, ordered, sketches):
+    CATALOGUE |= _module.AGGREGATES
+
+
+def builtin(name: str, *parameters: object) -> Aggregate:
+    """The built-in aggregate of this name.
+
+    >>> builtin("top_k", 3)
+    <aggregate top_k>
+    """
+    if name not in CATALOGUE:
+        raise SashError(f"name must be a built-in aggregate, got {name!r}; there are {', '.join(sorted(CATALOGUE))}")
+    return CATALOGUE[name](*parameters)

@@ -1,0 +1,1 @@
+"""Arrow in, Arrow out: window expressions evaluated on tables."""

@@ -1,0 +1,1 @@
+"""The vocabulary: ``from sash import functions as sf``."""

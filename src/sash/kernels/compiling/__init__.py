@@ -1,0 +1,23 @@
+"""Turns an algorithm and an aggregate into a native kernel: one place, cached in memory and on disk.
+
+A kernel file holds a function of an aggregate that returns the algorithm; ``@kernel`` puts it in the
+registry, from which the planner, ``using=``, the tests and the benchmarks take it.
+"""
+
+from sash.kernels.compiling.registry import KERNELS, Kernel, kernel
+from sash.kernels.compiling.specialise import Specialised, specialise
+from sash.kernels.compiling.types import Answers, Flags, Frames, Marks, States, Values
+
+__all__ = [
+    "KERNELS",
+    "Answers",
+    "Flags",
+    "Frames",
+    "Kernel",
+    "Marks",
+    "Specialised",
+    "States",
+    "Values",
+    "kernel",
+    "specialise",
+]

@@ -1,0 +1,82 @@
+"""The few functions that differ with the shape of a state, written out for that shape.
+
+Numba reads fields of a record, and builds tuples, only where their names and lengths stand in the
+source, so the source is made here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+Shape = Any  # None for a scalar, a tuple of shapes for a tuple
+
+
+def lifting(inputs: int, rows: bool, lift: Callable[..., Any]) -> Callable[..., Any]:
+    """``lift_row(values, i, row)``: the partial of the i-th row of a batch."""
+    arguments = ["row"] * rows + [f"values[{k}][i]" for k in range(inputs)]
+    return _define("lift_row(values, i, row)", f"return lift({', '.join(arguments)})", lift=lift)
+
+
+def loading(shape: Shape) -> Callable[..., Any]:
+    """``load(states, i)``: the i-th partial, as a scalar or a nested tuple."""
+    if shape is None:
+        return _define("load(states, i)", "return states[i]")
+    return _define("load(states, i)", "record = states[i]", f"return {_pattern(shape, 'record.f{}')}")
+
+
+def storing(shape: Shape) -> Callable[..., Any]:
+    """``store(states, i, state)``: put a partial in its place."""
+    if shape is None:
+        return _define("store(states, i, state)", "states[i] = state")
+    moves = [f"record.f{k} = state{path}" for k, path in enumerate(_paths(shape))]
+    return _define("store(states, i, state)", "record = states[i]", *moves)
+
+
+def comparing(shape: Shape) -> Callable[..., Any]:
+    """``same(a, b)``: whether two partials are equal, NaN being equal to itself."""
+    paths = [""] if shape is None else list(_paths(shape))
+    tests = [f"(a{p} == b{p} or (a{p} != a{p} and b{p} != b{p}))" for p in paths]
+    return _define("same(a, b)", f"return {' and '.join(tests)}")
+
+
+def answering(shape: Shape, optional: bool, lower: Callable[..., Any]) -> Callable[..., Any]:
+    """``answer(out, i, state)``: lower a partial into the i-th answer; None is NULL."""
+    put = ["out[0][i] = value"]
+    if shape is not None:
+        put = ["record = out[0][i]", *(f"record.f{k} = value{path}" for k, path in enumerate(_paths(shape)))]
+    if optional:
+        put = ["if value is None:", "    out[1][i] = False", "else:", *("    " + line for line in put)]
+    return _define("answer(out, i, state)", "value = lower(state)", *put, lower=lower)
+
+
+def leaves(shape: Shape) -> int:
+    """How many scalars a state of this shape holds."""
+    return 1 if shape is None else sum(map(leaves, shape))
+
+
+def _paths(shape: Shape) -> list[str]:
+    """The subscripts of each scalar in a nested tuple, from left to right."""
+    if shape is None:
+        return [""]
+    return [f"[{k}]{rest}" for k, inner in enumerate(shape) for rest in _paths(inner)]
+
+
+def _pattern(shape: Shape, name: str) -> str:
+    """The source of a nested tuple of this shape, its scalars numbered from left to right."""
+    numbers = itertools.count()
+
+    def write(inner: Shape) -> str:
+        if inner is None:
+            return name.format(next(numbers))
+        return "(" + "".join(write(part) + ", " for part in inner) + ")"
+
+    return write(shape)
+
+
+def _define(head: str, *body: str, **names: Any) -> Callable[..., Any]:
+    source = f"def {head}:\n" + "".join(f"    {line}\n" for line in body)
+    scope: dict[str, Any] = dict(names)
+    exec(source, scope)
+    return scope[head.partition("(")[0]]

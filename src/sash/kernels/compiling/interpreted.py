@@ -1,0 +1,61 @@
+"""Kernels run as plain Python: for ``compiled=False``, and for counting what an algorithm does.
+
+States are kept in object arrays, so that a state may be anything at all.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from sash.algebra import Aggregate
+from sash.kernels.compiling.frames import frame_of
+
+
+def namespace(aggregate: Aggregate, frames: str) -> SimpleNamespace:
+    """What a kernel sees of an aggregate, in plain Python."""
+    lift, lower, rows = aggregate.lift, aggregate.lower, aggregate.rows
+
+    def lift_row(values: Any, i: int, row: int) -> Any:
+        inputs = [column[i] for column in values]
+        return lift(int(row), *inputs) if rows else lift(*inputs)
+
+    def load(states: Any, i: int) -> Any:
+        return states[i]
+
+    def store(states: Any, i: int, state: Any) -> None:
+        states[i] = state
+
+    def answer(out: Any, i: int, state: Any) -> None:
+        value = lower(state)
+        if value is None:
+            out[1][i] = False
+        else:
+            out[0][i] = value
+
+    return SimpleNamespace(
+        lift=lift_row,
+        combine=aggregate.combine,
+        inverse=aggregate.inverse,
+        load=load,
+        store=store,
+        same=same,
+        answer=answer,
+        frame=frame_of(frames),
+        function=lambda function: function,
+        constant=frames == "size",
+    )
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two partials are equal, NaN being equal to itself."""
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b or (a != a and b != b))
+
+
+def columns(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Input columns as lists of Python scalars, whose integers do not overflow."""
+    return tuple(column.tolist() if isinstance(column, np.ndarray) else column for column in values)

@@ -1,0 +1,247 @@
+"""The only file that imports Numba: types a kernel for an aggregate and compiles it to object code."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CellType, FunctionType, SimpleNamespace
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import errors
+from numba.cpython.unsafe.tuple import tuple_setitem
+
+from sash.algebra import Aggregate
+from sash.algebra.tuples import replaced
+from sash.errors import NotCompilable
+from sash.kernels.compiling import accessors, meaning
+from sash.kernels.compiling.frames import frame_of
+from sash.kernels.compiling.registry import parameters
+
+# No memory manager and no wrappers: what is left neither allocates nor touches the interpreter.
+OPTIONS = {
+    "_nrt": False,
+    "error_model": "numpy",
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+
+KNOWN = ("numpy", "numba", "math")  # modules whose Python functions Numba has its own versions of
+
+
+@numba.extending.overload(replaced)
+def _replaced(state, index, value):  # type: ignore[no-untyped-def]
+    return lambda state, index, value: tuple_setitem(state, index, value)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An aggregate with the types of its states and answers, and its functions compiled for them."""
+
+    state: Any
+    answer: Any
+    functions: SimpleNamespace
+
+
+def typed(aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str) -> Typed:
+    """Infer the types of an aggregate's states and answers for these input types."""
+    arguments = tuple(numba.from_dtype(dtype) for dtype in inputs)
+    if aggregate.rows:
+        arguments = (types.int64, *arguments)
+    state = _state_type(aggregate, arguments)
+    lift = _compile(aggregate, "lift", state, *arguments)
+    combine = _compile(aggregate, "combine", state, state, state)
+    inverse = _compile(aggregate, "inverse", state, state, state) if aggregate.inverse else None
+    answer = _result(aggregate, "lower", state)
+    optional = isinstance(answer, types.Optional)
+    answer = _plain(aggregate, "lower", answer.type if optional else answer)
+    lower = _jit(aggregate.lower)
+    shape = _shape(state)
+    functions = SimpleNamespace(
+        lift=_jit(accessors.lifting(len(inputs), aggregate.rows, lift)),
+        combine=combine,
+        inverse=inverse,
+        load=_jit(accessors.loading(shape)),
+        store=_jit(accessors.storing(shape)),
+        same=_jit(accessors.comparing(shape)),
+        answer=_jit(accessors.answering(_shape(answer), optional, lower)),
+        frame=_jit(frame_of(frames)),
+        function=_jit,
+        constant=frames == "size",
+    )
+    return Typed(state, answer, functions)
+
+
+def build(
+    make: Callable[..., Any], aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str
+) -> tuple[dict[str, Any], bytes]:
+    """Compile a kernel for an aggregate; returns what a caller must know of it, and its object code."""
+    kinds = typed(aggregate, inputs, frames)
+    kernel = make(kinds.functions)
+    state, answer = _dtype(kinds.state), _dtype(kinds.answer)
+    vocabulary = {
+        "Values": types.Tuple(tuple(_array(numba.from_dtype(dtype)) for dtype in inputs)),
+        "Frames": types.Tuple((_array(types.int64),) * 2 if frames == "bounds" else (types.int64,)),
+        "States": _array(numba.from_dtype(state)),
+        "Marks": _array(types.int64),
+        "Flags": _array(types.uint8),
+        "Answers": types.Tuple((_array(numba.from_dtype(answer)), _array(types.bool_))),
+        "int": types.int64,
+    }
+    kept = parameters(kernel)
+    signature = tuple(vocabulary[kind] for kind in kept.values())
+    try:
+        result = _jit(kernel, types.int64(*signature)).overloads[signature]
+    except errors.NumbaError as error:
+        raise NotCompilable(f"{aggregate.name} cannot be compiled: {_first(error)}; {ADVICE}") from error
+    words = sum(_words(argument) for argument in signature)
+    description = {
+        "name": result.fndesc.llvm_func_name,
+        "words": words,
+        "parameters": kept,
+        "state": _describe(state),
+        "answer": _describe(answer),
+    }
+    return description, result.library._get_compiled_object()
+
+
+ADVICE = "write it with numbers and tuples, or pass compiled=False to run it, slowly, as plain Python"
+
+
+def _jit(function: Callable[..., Any], *signature: Any) -> Any:
+    return numba.njit(*signature, **OPTIONS)(_with_helpers(function, {}))
+
+
+def _with_helpers(function: Callable[..., Any], done: dict[Any, Any]) -> Callable[..., Any]:
+    """The function with the plain Python functions that it calls compiled too, all the way down."""
+    if not isinstance(function, FunctionType):
+        return function
+
+    def ready(thing: Any) -> Any:
+        if not isinstance(thing, FunctionType) or thing is replaced or thing.__module__.split(".")[0] in KNOWN:
+            return thing
+        if thing not in done:
+            done[thing] = thing  # a recursive function calls itself, and Numba sees to that
+            done[thing] = numba.njit(**OPTIONS)(_with_helpers(thing, done))
+        return done[thing]
+
+    scope = {name: ready(thing) for name, thing in function.__globals__.items() if name in meaning.names(function)}
+    cells = tuple(CellType(ready(cell.cell_contents)) for cell in function.__closure__ or ())
+    made = FunctionType(
+        function.__code__, {**function.__globals__, **scope}, function.__name__, function.__defaults__, cells
+    )
+    made.__annotations__ = function.__annotations__
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    return made
+
+
+def _compile(aggregate: Aggregate, part: str, result: Any, *arguments: Any) -> Any:
+    """One function of the aggregate, of exactly these types; an error names it and its line."""
+    try:
+        return _jit(getattr(aggregate, part), result(*arguments))
+    except errors.NumbaError as error:
+        raise _refusal(aggregate, part, error) from error
+
+
+def _result(aggregate: Aggregate, part: str, *arguments: Any) -> Any:
+    """The type that a function of the aggregate returns for these argument types."""
+    function = getattr(aggregate, part)
+    try:
+        dispatcher = _jit(function)
+        dispatcher.compile(arguments)
+    except (errors.NumbaError, NotImplementedError) as error:
+        raise _refusal(aggregate, part, error) from error
+    return types.unliteral(dispatcher.overloads[arguments].signature.return_type)
+
+
+def _state_type(aggregate: Aggregate, arguments: tuple[Any, ...]) -> Any:
+    """The smallest type that lift and combine agree on."""
+    state = _plain(aggregate, "lift", _result(aggregate, "lift", *arguments))
+    for _ in range(4):
+        combined = _plain(aggregate, "combine", _result(aggregate, "combine", state, state))
+        wider = _unify(state, combined)
+        if wider is None:
+            raise NotCompilable(
+                f"{aggregate.name}: combine must return a state like lift's, got {combined} where lift gives {state}"
+            )
+        if wider == state:
+            return state
+        state = wider
+    raise NotCompilable(f"{aggregate.name}: the state's type grows with every combine, to {state}")
+
+
+def _unify(a: Any, b: Any) -> Any:
+    if isinstance(a, types.BaseTuple) and isinstance(b, types.BaseTuple) and len(a) == len(b):
+        parts = [_unify(x, y) for x, y in zip(a, b, strict=True)]
+        return None if None in parts else types.Tuple(tuple(parts))
+    if isinstance(a, types.BaseTuple) or isinstance(b, types.BaseTuple):
+        return None
+    return numba.core.registry.cpu_target.typing_context.unify_types(a, b)
+
+
+def _plain(aggregate: Aggregate, part: str, kind: Any) -> Any:
+    """Check that a type is a scalar or a nested tuple of scalars, with literals made plain."""
+    kind = types.unliteral(kind)
+    if isinstance(kind, types.BaseTuple) and len(kind):
+        return types.Tuple(tuple(_plain(aggregate, part, item) for item in kind))
+    if isinstance(kind, (types.Integer, types.Float, types.Boolean)):
+        return kind
+    raise NotCompilable(
+        f"{aggregate.name}: {part} ({_place(getattr(aggregate, part))}) must return a number or a tuple of numbers, "
+        f"got {kind}; {ADVICE}"
+    )
+
+
+def _refusal(aggregate: Aggregate, part: str, error: Exception) -> NotCompilable:
+    function = getattr(aggregate, part)
+    place = _place(function, getattr(getattr(error, "loc", None), "line", None))
+    return NotCompilable(f"{aggregate.name}: {part} ({place}) cannot be compiled: {_first(error)}; {ADVICE}")
+
+
+def _place(function: Any, line: int | None = None) -> str:
+    code = function.__code__
+    return f"{code.co_filename.rpartition('/')[2]}, line {line or code.co_firstlineno}"
+
+
+def _first(error: Exception) -> str:
+    """The one line of Numba's report that says what is wrong."""
+    noise = ("Failed in", "During", "File", "This error", "To find", "If you", "raised from", "There ", ">>>", "-")
+    lines = [line.strip() for line in str(error).splitlines()]
+    for line in lines:
+        if line and not line.startswith(noise):
+            return line.rstrip(".")
+    return traceback.format_exception_only(error)[-1].strip()
+
+
+def _shape(kind: Any) -> accessors.Shape:
+    return tuple(map(_shape, kind)) if isinstance(kind, types.BaseTuple) else None
+
+
+def _scalars(kind: Any) -> list[Any]:
+    return [s for item in kind for s in _scalars(item)] if isinstance(kind, types.BaseTuple) else [kind]
+
+
+def _dtype(kind: Any) -> np.dtype:
+    """The NumPy type that stores a state: a scalar, or a record of all its scalars."""
+    if not isinstance(kind, types.BaseTuple):
+        return numba.np.numpy_support.as_dtype(kind)
+    fields = [(f"f{k}", numba.np.numpy_support.as_dtype(scalar)) for k, scalar in enumerate(_scalars(kind))]
+    return np.dtype(fields, align=True)
+
+
+def _describe(dtype: np.dtype) -> Any:
+    return dtype.str if dtype.names is None else [dtype[name].str for name in dtype.names]
+
+
+def _array(kind: Any) -> Any:
+    return types.Array(kind, 1, "C")
+
+
+def _words(kind: Any) -> int:
+    if isinstance(kind, types.BaseTuple):
+        return sum(map(_words, kind))
+    return 7 if isinstance(kind, types.Array) else 1

@@ -1,0 +1,247 @@
+"""Boundary aggregators: chunks of rows, cumulated from the right in one and from the left in the next.
+
+SBA cumulates on one thread. Where every window has the same size, a chunk is a window, and both
+cumulations run in one loop over a chunk that is there as a whole: they do not depend on each other,
+so the processor overlaps them. Otherwise a boundary is set whenever the start passes the last one,
+which is two stacks.
+
+PBA cumulates to the left on a second thread. A window is then the rest of a chunk, perhaps a whole
+chunk, and the chunk being filled. The chunk size is Theorem 1's where windows have one size; otherwise
+the start passing a boundary sets the next.
+
+order   first in, first out
+needs   associative
+time    at most 3 combines a slide; for PBA in the worst case too, on the main thread
+space   SBA 2n + 1 partials; PBA n + 2
+paper   parallel-boundary-aggregator-2021, 4
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any
+
+from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row
+from sash.kernels.fifo.two_stacks import two_stacks
+from sash.kernels.threads import second_thread
+
+CLOSED, FILLED, FRONT = OWN, OWN + 1, OWN + 2  # sba: is there a chunk before, rows in the open one, where it stands
+MIDDLE, OPEN, CHUNK, WANTED = OWN, OWN + 1, OWN + 2, OWN + 3  # pba: where chunks begin, their size, the next start
+CUMULATED, MIDDLE_SUM = 0, 1
+
+
+@kernel(sizes={"ring": lambda size: 2 * size, "back": one, "marks": count(OWN + 3)})
+def sba(agg: Any) -> Any:
+    lift, combine, load, store, answer = agg.lift, agg.combine, agg.load, agg.store, agg.answer
+
+    def slide(
+        values: Values, base: int, rows: int, frames: Frames, ring: States, back: States, marks: Marks, out: Answers
+    ) -> int:
+        size = len(ring) // 2
+        closed, filled, front = marks[CLOSED], marks[FILLED], marks[FRONT]
+        running = load(back, 0)
+        i = 0
+        while i < rows:
+            opened = size - front
+            if closed and filled == 0 and 1 < size <= rows - i:
+                last = i + size - 1
+                running = lift(values, i, base + i)
+                left = lift(values, last, base + last)
+                store(ring, opened + size - 1, left)
+                answer(out, i, combine(load(ring, front + 1), running))
+                for j in range(1, size - 1):
+                    running = combine(running, lift(values, i + j, base + i + j))
+                    left = combine(lift(values, last - j, base + last - j), left)
+                    store(ring, opened + size - 1 - j, left)
+                    answer(out, i + j, combine(load(ring, front + j + 1), running))
+                running = combine(running, lift(values, last, base + last))
+                answer(out, last, running)
+                i += size
+                front = opened
+                continue
+            partial = lift(values, i, base + i)
+            store(ring, opened + filled, partial)
+            running = combine(running, partial) if filled else partial
+            filled += 1
+            if closed and filled < size:
+                answer(out, i, combine(load(ring, front + filled), running))
+            else:
+                answer(out, i, running)
+            i += 1
+            if filled == size:
+                left = load(ring, opened + size - 1)
+                for j in range(size - 2, 0, -1):
+                    left = combine(load(ring, opened + j), left)
+                    store(ring, opened + j, left)
+                closed, filled, front = 1, 0, opened
+        store(back, 0, running)
+        marks[CLOSED], marks[FILLED], marks[FRONT] = closed, filled, front
+        marks[TAIL] = base + rows
+        marks[HEAD] = max(marks[HEAD], marks[TAIL] - size)
+        return 0
+
+    return slide if agg.constant else two_stacks.make(agg)
+
+
+@kernel
+def cumulate_left(agg: Any) -> Any:
+    """Fold a run of the ring from its newest row to its oldest, in place."""
+    combine, load, store = agg.combine, agg.load, agg.store
+
+    def cumulate(ring: States, first: int, length: int) -> int:
+        capacity = len(ring)
+        slot = (first + length - 1) % capacity
+        left = load(ring, slot)
+        for _ in range(length - 1):
+            slot = slot - 1 if slot > 0 else capacity - 1
+            left = combine(load(ring, slot), left)
+            store(ring, slot, left)
+        return 0
+
+    return cumulate
+
+
+class Cumulating:
+    """Runs PBA: calls the kernel up to each boundary, and has the chunk behind it cumulated meanwhile."""
+
+    def __init__(self, specialise: Any) -> None:
+        self.cumulate = specialise(cumulate_left).run
+        self.pending: Future[Any] | None = None
+
+    def prepare(self, arrays: dict[str, Any], size: int | None, chunk: int | None) -> None:
+        """Set the chunk size once for the whole stream; 0 lets the starts set the boundaries."""
+        arrays["marks"][CHUNK] = chunk or (chunk_for_counts(size) if size else 0)
+
+    def run(self, kernel: Any, arguments: dict[str, Any]) -> None:
+        """Answer a batch of frames; the second thread may still be at work afterwards."""
+        ring, sums, marks = arguments["ring"], arguments["sums"], arguments["marks"]
+        answers, at = len(arguments["out"][1]), 0
+        while at <= answers:
+            at = kernel(*{**arguments, "at": at}.values())
+            if marks[CHUNK] and marks[TAIL] - marks[OPEN] >= marks[CHUNK] and marks[MIDDLE] == marks[OPEN]:
+                self.close(ring, sums, marks)
+            elif at <= answers:
+                self.turn(ring, sums, marks)
+
+    def turn(self, ring: Any, sums: Any, marks: Any) -> None:
+        """The start has passed the first chunk: let the middle one take its place."""
+        self.settle()
+        middle, opened, tail = int(marks[MIDDLE]), int(marks[OPEN]), int(marks[TAIL])
+        if marks[WANTED] >= tail:  # the window moves past all that it holds
+            marks[HEAD] = marks[MIDDLE] = marks[OPEN] = tail
+            marks[FIRST] = 0
+        elif middle < opened:
+            marks[MIDDLE] = opened
+            if marks[CHUNK] == 0:
+                self.close(ring, sums, marks)
+        else:  # none is ready: make two of the open one, so that the next will be
+            half = (opened + tail + 1) // 2
+            for begin, end in ((opened, half), (half, tail)):
+                self.start(ring, marks, begin, end)
+                self.settle()
+            if half < tail:
+                sums[MIDDLE_SUM] = ring[self.slot(ring, marks, half)]
+            marks[MIDDLE], marks[OPEN] = half, tail
+
+    def close(self, ring: Any, sums: Any, marks: Any) -> None:
+        """Make the open chunk the middle one, and have it cumulated."""
+        opened, tail = int(marks[OPEN]), int(marks[TAIL])
+        sums[MIDDLE_SUM] = sums[CUMULATED]
+        marks[OPEN] = tail
+        self.start(ring, marks, opened, tail)
+
+    def start(self, ring: Any, marks: Any, begin: int, end: int) -> None:
+        """Have the rows [begin, end) cumulated to the left."""
+        if begin < end:
+            self.pending = second_thread().submit(self.cumulate, ring, self.slot(ring, marks, begin), end - begin)
+
+    def slot(self, ring: Any, marks: Any, position: int) -> int:
+        """Where a row stands in the ring."""
+        return (int(marks[FIRST]) + position - int(marks[HEAD])) % len(ring)
+
+    def settle(self) -> None:
+        """Wait until nothing is being cumulated."""
+        if self.pending is not None:
+            self.pending.result()
+            self.pending = None
+
+
+@kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)}, drive=Cumulating)
+def pba(agg: Any) -> Any:
+    lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+
+    def slide(
+        values: Values,
+        base: int,
+        rows: int,
+        frames: Frames,
+        at: int,
+        ring: States,
+        sums: States,
+        marks: Marks,
+        out: Answers,
+    ) -> int:
+        capacity, answers = len(ring), len(out[1])
+        head, tail, first = marks[HEAD], marks[TAIL], marks[FIRST]
+        middle, opened, chunk = marks[MIDDLE], marks[OPEN], marks[CHUNK]
+        last = (first + tail - head) % capacity
+        cumulated, middle_sum = load(sums, CUMULATED), load(sums, MIDDLE_SUM)
+        i, lo = at, head
+        while i <= answers:
+            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+            if head == tail and lo > head:
+                head, tail, middle, opened, first, last = lo, lo, lo, lo, 0, 0
+            if lo > head:
+                if lo > middle:
+                    break
+                first += lo - head
+                if first >= capacity:
+                    first -= capacity
+                head = lo
+            for position in range(tail, hi):
+                partial = lift(values, position - base, position)
+                store(ring, last, partial)
+                last = last + 1 if last + 1 < capacity else 0
+                cumulated = combine(cumulated, partial) if position > opened else partial
+            tail = max(tail, hi)
+            if i < answers:
+                if lo >= hi:
+                    out[1][i] = False
+                elif head < middle:
+                    whole = load(ring, first)
+                    if middle < opened:
+                        whole = combine(whole, middle_sum)
+                    if opened < tail:
+                        whole = combine(whole, cumulated)
+                    answer(out, i, whole)
+                elif middle < opened:
+                    answer(out, i, combine(middle_sum, cumulated) if opened < tail else middle_sum)
+                else:
+                    answer(out, i, cumulated)
+            i += 1
+            if chunk > 0 and tail - opened >= chunk and middle == opened:
+                break
+        store(sums, CUMULATED, cumulated)
+        marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, tail - head
+        marks[MIDDLE], marks[OPEN], marks[WANTED] = middle, opened, lo
+        return i
+
+    return slide
+
+
+def chunk_for_counts(size: int, slide: int = 1) -> int:
+    """Theorem 1: the slices in a chunk for windows of so many rows that slide by so many."""
+    slices, rest = size // slide, size % slide
+    if slices <= slide + rest + 1:
+        return max(slices, 1)
+    return (slide * (slices + 1) + rest + 1) // (slide + 1)
+
+
+def chunk_for_times(size: float, slide: float, combine: float) -> int:
+    """Theorem 2: the same for windows of time, given how long one combine takes in the same unit."""
+    slices, rest = int(size // slide), size % slide
+    constant = rest + combine if rest else 0.0
+    if slices <= (slide + 2 * combine + constant) / combine:
+        return max(slices, 1)
+    return int((slices * (slide + combine) + slide + 2 * combine + constant) // (slide + 2 * combine))

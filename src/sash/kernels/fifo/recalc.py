@@ -1,0 +1,51 @@
+"""Recalculation: fold the whole window for every answer.
+
+order   first in, first out; starts may go back and forth
+needs   associative
+time    n - 1 combines an answer
+space   n partials
+paper   flatfit-2017, 4.1 (Naive); parallel-boundary-aggregator-2021, 5.1 (Recal)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_row
+
+
+@kernel(sizes={"ring": per_row, "marks": count(OWN)}, ranges=True)
+def recalc(agg: Any) -> Any:
+    lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+
+    def slide(
+        values: Values, base: int, rows: int, frames: Frames, starts: Marks, ring: States, marks: Marks, out: Answers
+    ) -> int:
+        capacity, answers = len(ring), len(out[1])
+        head, tail, first = marks[HEAD], marks[TAIL], marks[FIRST]
+        for i in range(answers + 1):
+            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+            start = starts[i] if i < len(starts) else lo
+            if lo >= tail:
+                head, tail, first = lo, lo, 0
+            elif lo > head:
+                first = (first + lo - head) % capacity
+                head = lo
+            for position in range(tail, hi):
+                store(ring, (first + position - head) % capacity, lift(values, position - base, position))
+            tail = max(tail, hi)
+            if i < answers:
+                if start >= hi:
+                    out[1][i] = False
+                    continue
+                slot = (first + start - head) % capacity
+                whole = load(ring, slot)
+                for _ in range(hi - start - 1):
+                    slot = slot + 1 if slot + 1 < capacity else 0
+                    whole = combine(whole, load(ring, slot))
+                answer(out, i, whole)
+        marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, tail - head
+        return 0
+
+    return slide

@@ -1,0 +1,53 @@
+"""SlickDeque: a deque of the rows that may still be an answer; a newer, better row drops older ones.
+
+order   first in, first out
+needs   associative, selective
+time    under 2 combines a slide, amortised; n in the worst case
+space   n partials and their positions, at most
+paper   parallel-boundary-aggregator-2021, 3.1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_row
+
+
+@kernel(sizes={"ring": per_row, "places": per_row, "marks": count(OWN)}, needs=("selective",))
+def slick_deque(agg: Any) -> Any:
+    lift, combine, same, answer, frame = agg.lift, agg.combine, agg.same, agg.answer, agg.frame
+    load, store = agg.load, agg.store
+
+    def slide(
+        values: Values, base: int, rows: int, frames: Frames, ring: States, places: Marks, marks: Marks, out: Answers
+    ) -> int:
+        capacity, answers = len(ring), len(out[1])
+        head, tail, first, held = marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD]
+        for i in range(answers + 1):
+            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+            if lo >= tail:
+                head, tail, first, held = lo, lo, 0, 0
+            head = max(head, lo)
+            while held > 0 and places[first] < head:
+                first = first + 1 if first + 1 < capacity else 0
+                held -= 1
+            for position in range(tail, hi):
+                partial = lift(values, position - base, position)
+                while held > 0 and same(combine(load(ring, (first + held - 1) % capacity), partial), partial):
+                    held -= 1
+                slot = (first + held) % capacity
+                store(ring, slot, partial)
+                places[slot] = position
+                held += 1
+            tail = max(tail, hi)
+            if i < answers:
+                if lo < hi:
+                    answer(out, i, load(ring, first))
+                else:
+                    out[1][i] = False
+        marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, held
+        return 0
+
+    return slide

@@ -1,0 +1,11 @@
+import os
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "sash",
+    max_examples=int(os.environ.get("SASH_TEST_EXAMPLES", "100")),
+    deadline=None,  # the first example compiles
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("sash")
