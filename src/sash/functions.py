@@ -1,1 +1,360 @@
-"""The vocabulary: ``from sash import functions as sf``."""
+"""The vocabulary: ``from sash import functions as sf``.
+
+Names and signatures are PySpark's where PySpark has the function. A column is a name.
+
+>>> from sash import functions as sf
+>>> sf.avg("load"), sf.max_by("trader", "price"), sf.count()
+(avg(load), max_by(trader, price), count())
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sash.algebra import Call
+from sash.algebra.catalogue import builtin
+
+Column = Any  # a name
+
+
+def _call(name: str, *columns: Column, parameters: tuple[Any, ...] = ()) -> Call:
+    return builtin(name, *parameters)(*columns)
+
+
+# Counting and adding up
+
+
+def count(col: Column = "*") -> Call:
+    """How many rows there are, or, of a column, how many values that are not NULL."""
+    return _call("count") if col == "*" else _call("count", col)
+
+
+def sum(col: Column) -> Call:
+    """The sum: of integers exactly, raising where it does not fit 64 bits; otherwise as a double."""
+    return _call("sum", col)
+
+
+def product(col: Column) -> Call:
+    """The product, as a double."""
+    return _call("product", col)
+
+
+def avg(col: Column) -> Call:
+    """The arithmetic mean."""
+    return _call("avg", col)
+
+
+def mean(col: Column) -> Call:
+    """The arithmetic mean: another name of ``avg``."""
+    return _call("mean", col)
+
+
+def geometric_mean(col: Column) -> Call:
+    """The geometric mean: 0 where a value is 0, NaN where one is negative."""
+    return _call("geometric_mean", col)
+
+
+# Comparing
+
+
+def min(col: Column) -> Call:
+    """The smallest value; NaN is above every number."""
+    return _call("min", col)
+
+
+def max(col: Column) -> Call:
+    """The largest value; NaN is above every number."""
+    return _call("max", col)
+
+
+def min_count(col: Column) -> Call:
+    """How often the smallest value occurs."""
+    return _call("min_count", col)
+
+
+def max_count(col: Column) -> Call:
+    """How often the largest value occurs."""
+    return _call("max_count", col)
+
+
+def min_by(col: Column, ord: Column) -> Call:
+    """The value of ``col`` where ``ord`` is smallest; the first in arrival order on ties."""
+    return _call("min_by", col, ord)
+
+
+def max_by(col: Column, ord: Column) -> Call:
+    """The value of ``col`` where ``ord`` is largest; the first in arrival order on ties."""
+    return _call("max_by", col, ord)
+
+
+def arg_min(col: Column, ord: Column) -> Call:
+    """The value of ``col`` where ``ord`` is smallest: another name of ``min_by``."""
+    return _call("arg_min", col, ord)
+
+
+def arg_max(col: Column, ord: Column) -> Call:
+    """The value of ``col`` where ``ord`` is largest: another name of ``max_by``."""
+    return _call("arg_max", col, ord)
+
+
+def range(col: Column) -> Call:
+    """The largest value less the smallest."""
+    return _call("range", col)
+
+
+def any(col: Column) -> Call:
+    """Whether some value is true."""
+    return _call("any", col)
+
+
+def some(col: Column) -> Call:
+    """Whether some value is true: another name of ``any``."""
+    return _call("some", col)
+
+
+def bool_or(col: Column) -> Call:
+    """Whether some value is true: another name of ``any``."""
+    return _call("bool_or", col)
+
+
+def every(col: Column) -> Call:
+    """Whether every value is true."""
+    return _call("every", col)
+
+
+def bool_and(col: Column) -> Call:
+    """Whether every value is true: another name of ``every``."""
+    return _call("bool_and", col)
+
+
+# Bits
+
+
+def bit_and(col: Column) -> Call:
+    """The bits set in every value."""
+    return _call("bit_and", col)
+
+
+def bit_or(col: Column) -> Call:
+    """The bits set in some value."""
+    return _call("bit_or", col)
+
+
+def bit_xor(col: Column) -> Call:
+    """The bits set in an odd number of values."""
+    return _call("bit_xor", col)
+
+
+# Spread
+
+
+def var_pop(col: Column) -> Call:
+    """The variance of a population."""
+    return _call("var_pop", col)
+
+
+def var_samp(col: Column) -> Call:
+    """The variance of a sample; NULL of one row."""
+    return _call("var_samp", col)
+
+
+def variance(col: Column) -> Call:
+    """The variance of a sample: another name of ``var_samp``."""
+    return _call("variance", col)
+
+
+def stddev_pop(col: Column) -> Call:
+    """The standard deviation of a population."""
+    return _call("stddev_pop", col)
+
+
+def stddev_samp(col: Column) -> Call:
+    """The standard deviation of a sample; NULL of one row."""
+    return _call("stddev_samp", col)
+
+
+def stddev(col: Column) -> Call:
+    """The standard deviation of a sample: another name of ``stddev_samp``."""
+    return _call("stddev", col)
+
+
+def std(col: Column) -> Call:
+    """The standard deviation of a sample: another name of ``stddev_samp``."""
+    return _call("std", col)
+
+
+def skewness(col: Column) -> Call:
+    """The skewness; NULL where the values do not vary."""
+    return _call("skewness", col)
+
+
+def kurtosis(col: Column) -> Call:
+    """The excess kurtosis; NULL where the values do not vary."""
+    return _call("kurtosis", col)
+
+
+# Two columns
+
+
+def covar_pop(col1: Column, col2: Column) -> Call:
+    """The covariance of a population."""
+    return _call("covar_pop", col1, col2)
+
+
+def covar_samp(col1: Column, col2: Column) -> Call:
+    """The covariance of a sample; NULL of one row."""
+    return _call("covar_samp", col1, col2)
+
+
+def corr(col1: Column, col2: Column) -> Call:
+    """Pearson's correlation; NULL where a column does not vary."""
+    return _call("corr", col1, col2)
+
+
+def regr_count(y: Column, x: Column) -> Call:
+    """How many pairs there are without a NULL."""
+    return _call("regr_count", y, x)
+
+
+def regr_r2(y: Column, x: Column) -> Call:
+    """How well a line fits: the square of the correlation."""
+    return _call("regr_r2", y, x)
+
+
+def regr_slope(y: Column, x: Column) -> Call:
+    """The slope of the line fitted to the pairs."""
+    return _call("regr_slope", y, x)
+
+
+def regr_intercept(y: Column, x: Column) -> Call:
+    """Where the line fitted to the pairs meets the y axis."""
+    return _call("regr_intercept", y, x)
+
+
+def regr_avgx(y: Column, x: Column) -> Call:
+    """The mean of x over the pairs."""
+    return _call("regr_avgx", y, x)
+
+
+def regr_avgy(y: Column, x: Column) -> Call:
+    """The mean of y over the pairs."""
+    return _call("regr_avgy", y, x)
+
+
+def regr_sxx(y: Column, x: Column) -> Call:
+    """The sum of squared distances of x from its mean."""
+    return _call("regr_sxx", y, x)
+
+
+def regr_syy(y: Column, x: Column) -> Call:
+    """The sum of squared distances of y from its mean."""
+    return _call("regr_syy", y, x)
+
+
+def regr_sxy(y: Column, x: Column) -> Call:
+    """The sum of products of the distances of x and y from their means."""
+    return _call("regr_sxy", y, x)
+
+
+# Rows as they came
+
+
+def first(col: Column) -> Call:
+    """The value of the first row."""
+    return _call("first", col)
+
+
+def last(col: Column) -> Call:
+    """The value of the last row."""
+    return _call("last", col)
+
+
+def any_value(col: Column) -> Call:
+    """Some value: that of the first row."""
+    return _call("any_value", col)
+
+
+def first_n(col: Column, n: int) -> Call:
+    """The first ``n`` values, as a list."""
+    return _call("first_n", col, parameters=(n,))
+
+
+def last_n(col: Column, n: int) -> Call:
+    """The last ``n`` values, as a list in order of arrival."""
+    return _call("last_n", col, parameters=(n,))
+
+
+def ith_youngest(col: Column, i: int) -> Call:
+    """The value of the ``i``-th row from the newest, which is the first."""
+    return _call("ith_youngest", col, parameters=(i,))
+
+
+def collect(col: Column) -> Call:
+    """All values, as a list in order of arrival."""
+    return _call("collect", col)
+
+
+def collect_list(col: Column) -> Call:
+    """All values, as a list in order of arrival."""
+    return _call("collect_list", col)
+
+
+def array_agg(col: Column) -> Call:
+    """All values, as a list in order of arrival."""
+    return _call("array_agg", col)
+
+
+def collect_distinct(col: Column) -> Call:
+    """The different values, as a list in order of first arrival."""
+    return _call("collect_distinct", col)
+
+
+def collect_set(col: Column) -> Call:
+    """The different values, as a list in order of first arrival."""
+    return _call("collect_set", col)
+
+
+def concat(col: Column, separator: str = "") -> Call:
+    """The strings one after the other, in order of arrival."""
+    return _call("concat", col, parameters=(separator,))
+
+
+def listagg(col: Column, delimiter: str = "") -> Call:
+    """The strings one after the other, in order of arrival, with a delimiter between them."""
+    return _call("listagg", col, parameters=(delimiter,))
+
+
+def string_agg(col: Column, delimiter: str = "") -> Call:
+    """The strings one after the other, in order of arrival, with a delimiter between them."""
+    return _call("string_agg", col, parameters=(delimiter,))
+
+
+# The best few
+
+
+def ith_smallest(col: Column, i: int) -> Call:
+    """The ``i``-th value in ascending order; NULL where there are fewer."""
+    return _call("ith_smallest", col, parameters=(i,))
+
+
+def top_k(col: Column, k: int) -> Call:
+    """The ``k`` largest values, the largest first, as a list."""
+    return _call("top_k", col, parameters=(k,))
+
+
+# Sketches
+
+
+def moment_sketch(col: Column) -> Call:
+    """Extremes, counts and sums of powers of the values and their logarithms, as a struct."""
+    return _call("moment_sketch", col)
+
+
+def moment_quantile(col: Column, p: float) -> Call:
+    """An estimate of the ``p``-quantile, from a moment sketch."""
+    return _call("moment_quantile", col, parameters=(p,))
+
+
+def bloom_filter(col: Column, bits: int = 512, hashes: int = 4) -> Call:
+    """A Bloom filter of the values, as bytes."""
+    return _call("bloom_filter", col, parameters=(bits, hashes))

@@ -87,7 +87,12 @@ class Aggregate:
             raise SashError(f'returns="{self.returns}" needs rows=True, so that lift sees positions')
 
     def __call__(self, *columns: Any) -> Call:
-        """The aggregate of these columns, to be given a window with ``.over``."""
+        """The aggregate of these columns."""
+        gathers, free = self.returns != "value", self.inputs == 0
+        least, most = self.inputs + gathers, self.inputs + int(gathers or free)
+        if not least <= len(columns) <= most:
+            takes = str(least) if least == most else f"{least} or {most}"
+            raise SashError(f"{self.name} takes {takes} columns, got {len(columns)}: {columns!r}")
         return Call(self, columns)
 
     def __repr__(self) -> str:

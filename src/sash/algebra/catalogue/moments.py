@@ -2,7 +2,8 @@
 
 Partials are (n, sum, M2) and (n, sum, M2, M3, M4), M being sums of powers of distances from the mean.
 They are merged without a sum of squares, which would cancel where the mean is large. As in Spark, a
-sample statistic of one row, and a skewness or kurtosis without variance, is NULL.
+sample statistic of one row, and a skewness or kurtosis without variance, is NULL; and an infinite
+value has no distance from the mean, hence the x - x, which is NaN for it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def stddev_samp(s: Any) -> Any:
 
 VAR_POP = Aggregate(
     "var_pop",
-    lift=lambda x: (1.0, x, 0.0),
+    lift=lambda x: (1.0, x, x - x),
     combine=merge,
     lower=lambda s: s[2] / s[0],
     identity=(0.0, 0.0, 0.0),
@@ -90,7 +91,7 @@ def kurtosis(s: Any) -> Any:
 
 SKEWNESS = Aggregate(
     "skewness",
-    lift=lambda x: (1.0, x, 0.0, 0.0, 0.0),
+    lift=lambda x: (1.0, x, x - x, x - x, x - x),
     combine=merge_four,
     lower=skewness,
     identity=(0.0, 0.0, 0.0, 0.0, 0.0),

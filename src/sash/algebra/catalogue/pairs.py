@@ -47,9 +47,19 @@ def unmerge(s: Any, old: Any) -> Any:
     )
 
 
+def lift(x: Any, y: Any) -> Any:
+    """One pair; as in Spark, an infinite value leaves no variance to speak of."""
+    return (1.0, x, y, x - x, y - y, (x - x) * (y - y))
+
+
+def lift_dependent(y: Any, x: Any) -> Any:
+    """One pair, the dependent column first."""
+    return lift(x, y)
+
+
 def corr(s: Any) -> Any:
-    """Pearson's correlation; NULL of one pair."""
-    return None if s[0] < 2 else s[5] / math.sqrt(s[3] * s[4])
+    """Pearson's correlation; NULL where a column does not vary."""
+    return None if s[3] == 0.0 or s[4] == 0.0 else s[5] / math.sqrt(s[3] * s[4])
 
 
 def r2(s: Any) -> Any:
@@ -61,7 +71,7 @@ def r2(s: Any) -> Any:
 
 COVAR_POP = Aggregate(
     "covar_pop",
-    lift=lambda x, y: (1.0, x, y, 0.0, 0.0, 0.0),
+    lift=lift,
     combine=merge,
     lower=lambda s: s[5] / s[0],
     identity=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
@@ -72,7 +82,7 @@ COVAR_POP = Aggregate(
 COVAR_SAMP = COVAR_POP.but(name="covar_samp", lower=lambda s: None if s[0] < 2 else s[5] / (s[0] - 1))
 CORR = COVAR_POP.but(name="corr", lower=corr)
 
-REGR_COUNT = COVAR_POP.but(name="regr_count", lift=lambda y, x: (1.0, x, y, 0.0, 0.0, 0.0), lower=lambda s: int(s[0]))
+REGR_COUNT = COVAR_POP.but(name="regr_count", lift=lift_dependent, lower=lambda s: int(s[0]))
 
 
 def _regression(name: str, lower: Any) -> Aggregate:

@@ -75,14 +75,17 @@ def joined(lists: Any, separator: str) -> Any:
 def distinct(lists: Any) -> Any:
     """Each Arrow list with only the first of equal values, in order."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     lengths = np.diff(lists.offsets.to_numpy())
-    codes = lists.flatten().dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    values = lists.flatten()
+    equal = pc.add(values, pa.scalar(0.0, values.type)) if pa.types.is_floating(values.type) else values  # -0.0 is 0.0
+    codes = equal.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     keys = owner * (codes.max(initial=0) + 1) + codes
     kept = np.sort(np.unique(keys, return_index=True)[1])
     offsets = np.concatenate([[0], np.cumsum(np.bincount(owner[kept], minlength=len(lengths)))])
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), lists.flatten().take(pa.array(kept)))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values.take(pa.array(kept)))
 
 
 AGGREGATES: Table = constants(COLLECT, FIRST, LAST, COLLECT.but(name="collect_distinct", finish=distinct))

@@ -66,14 +66,17 @@ class Sliding:
         if self.driver is not None:
             self.driver.prepare(self.arrays, size, chunk)
 
-    def push(self, *columns: np.ndarray, lo: Any = None, hi: Any = None, rows: int | None = None) -> Answered:
+    def push(
+        self, *columns: np.ndarray, lo: Any = None, hi: Any = None, keep: int | None = None, rows: int | None = None
+    ) -> Answered:
         """Add the rows of a batch and answer its frames.
 
-        With a size there is an answer for each row; otherwise one for each ``[lo, hi)``. ``rows`` is the
-        number of rows where the aggregate takes no column.
+        With a size there is an answer for each row; otherwise one for each ``[lo, hi)``. Rows before the
+        last ``lo`` are let go, or, for several ranges, before ``keep``. ``rows`` is the number of rows
+        where the aggregate takes no column.
         """
         values, rows = self._columns(columns, rows)
-        frames, starts = self._frames(lo, hi, rows)
+        frames, starts = self._frames(lo, hi, keep, rows)
         answers = rows if self.size is not None else len(frames[1])
         out = np.empty(answers, self.made.answer), np.ones(answers, np.bool_)
         arguments = {"values": values, "base": self.rows, "rows": rows, "frames": frames, "at": 0}
@@ -122,11 +125,11 @@ class Sliding:
             raise SashError(f"push needs one number of rows, got {sorted(lengths) or 'none'}")
         return values if self.aggregate.compiled else interpreted.columns(values), lengths.pop()
 
-    def _frames(self, lo: Any, hi: Any, rows: int) -> tuple[Any, np.ndarray]:
+    def _frames(self, lo: Any, hi: Any, keep: int | None, rows: int) -> tuple[Any, np.ndarray]:
         """Check the frames, make room for the largest, and give them as the kernel takes them."""
         if self.size is not None:
-            if lo is not None or hi is not None:
-                raise SashError("a window of one size takes no lo and hi")
+            if lo is not None or hi is not None or keep is not None:
+                raise SashError("a window of one size takes no lo, hi and keep")
             return (self.size,), EMPTY
         lo, hi = (np.ascontiguousarray(EMPTY if bound is None else bound, np.int64) for bound in (lo, hi))
         end = self.rows + rows
@@ -138,7 +141,9 @@ class Sliding:
             if np.any(hi[1:] < hi[:-1]) or hi[-1] > end:
                 raise SashError(f"hi must not fall, nor pass the {end} rows there are")
             floor = np.minimum.accumulate(lo[::-1])[::-1]
-            if np.any(floor < lo):
+            if keep is not None:
+                floor = np.minimum(floor, keep)
+            if keep is not None or np.any(floor < lo):
                 if not self.kernel.ranges:
                     raise Refused(f"{self.kernel.name} needs starts that only move right; this lo goes back")
                 lo, starts = floor, lo

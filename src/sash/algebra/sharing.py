@@ -1,0 +1,116 @@
+"""Which aggregates can be answered from the partials of others, so that queries share what is kept.
+
+Aggregates with the same lift and combine have the same partial: stddev and variance differ only in
+how they lower it. Beyond that, ``RULES`` declares what a partial can be made of: avg of sum and count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sash.algebra.aggregate import Aggregate, State
+from sash.algebra.catalogue import moments, pairs, positions, selecting, sums
+
+Kind = tuple[Any, Any]  # what makes a partial: lift and combine
+
+
+def kind(aggregate: Aggregate) -> Kind:
+    """What partials two aggregates must agree on to share them."""
+    return aggregate.lift, aggregate.combine
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A partial can be made of others: ``make(*their partials)``."""
+
+    target: Aggregate
+    sources: tuple[Aggregate, ...]
+    make: Callable[..., State]
+
+
+def _of_halves(total: Any, n: Any) -> State:
+    return (total[0] + total[1] * 4294967296.0, n)
+
+
+RULES = (
+    Rule(sums.AVG, (sums.SUM_OF_FLOATS, sums.COUNT), lambda total, n: (total, n)),
+    Rule(sums.AVG, (sums.SUM_OF_INTEGERS, sums.COUNT), _of_halves),
+    Rule(sums.COUNT, (sums.AVG,), lambda s: s[1]),
+    Rule(sums.SUM_OF_FLOATS, (sums.AVG,), lambda s: s[0]),
+    Rule(sums.COUNT, (moments.VAR_POP,), lambda s: int(s[0])),
+    Rule(sums.SUM_OF_FLOATS, (moments.VAR_POP,), lambda s: s[1]),
+    Rule(sums.AVG, (moments.VAR_POP,), lambda s: (s[1], int(s[0]))),
+    Rule(sums.COUNT, (moments.SKEWNESS,), lambda s: int(s[0])),
+    Rule(sums.SUM_OF_FLOATS, (moments.SKEWNESS,), lambda s: s[1]),
+    Rule(sums.AVG, (moments.SKEWNESS,), lambda s: (s[1], int(s[0]))),
+    Rule(moments.VAR_POP, (moments.SKEWNESS,), lambda s: (s[0], s[1], s[2])),
+    Rule(selecting.RANGE, (selecting.MIN, selecting.MAX), lambda least, most: (least, most)),
+    Rule(selecting.MIN, (selecting.RANGE,), lambda s: s[0]),
+    Rule(selecting.MAX, (selecting.RANGE,), lambda s: s[1]),
+    Rule(selecting.MIN, (selecting.MIN_COUNT,), lambda s: s[0]),
+    Rule(selecting.MAX, (selecting.MAX_COUNT,), lambda s: s[0]),
+    Rule(positions.FIRST, (positions.COLLECT,), lambda s: s[0]),
+    Rule(positions.LAST, (positions.COLLECT,), lambda s: s[1] - 1),
+    Rule(sums.COUNT, (pairs.COVAR_POP,), lambda s: int(s[0])),
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How one aggregate is answered: the partials it takes, by number, and what makes its own of them."""
+
+    sources: tuple[int, ...]
+    make: Callable[..., State]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The partials to keep, each with its place, and how each aggregate asked for is answered of them."""
+
+    kept: tuple[tuple[Aggregate, Hashable], ...]
+    answers: tuple[Answer, ...]
+
+
+def share(wanted: Sequence[tuple[Aggregate, Hashable]]) -> Shared:
+    """The fewest partials that answer all of these aggregates.
+
+    Each comes with its place: whatever must agree for two partials to be of the same rows, such as its
+    columns and filter. Aggregates are to be given for their types (``aggregate.of``).
+
+    >>> from sash.algebra.catalogue import builtin
+    >>> plan = share([(builtin(name), "load") for name in ("avg", "stddev", "count")])
+    >>> [aggregate.name for aggregate, _ in plan.kept]
+    ['stddev']
+    """
+    kept = {(kind(aggregate), place): aggregate for aggregate, place in wanted}
+    gone: list[tuple[Kind, Hashable]] = []
+    for key in sorted(kept, key=lambda key: len(_sources(key[0])), reverse=True):  # what most can stand for, first
+        others = [other for other in kept if other != key]
+        if all(_rule(needy, others) for needy in (*gone, key)):
+            del kept[key]
+            gone.append(key)
+    numbers = {key: number for number, key in enumerate(kept)}
+    answers = []
+    for aggregate, place in wanted:
+        key = (kind(aggregate), place)
+        if key in numbers:
+            answers.append(Answer((numbers[key],), lambda partial: partial))
+            continue
+        rule = _rule(key, list(kept))
+        assert rule is not None
+        answers.append(Answer(tuple(numbers[kind(source), place] for source in rule.sources), rule.make))
+    return Shared(tuple((kept[key], key[1]) for key in numbers), tuple(answers))
+
+
+def _sources(target: Kind) -> list[Rule]:
+    return [rule for rule in RULES if kind(rule.target) == target]
+
+
+def _rule(key: tuple[Kind, Hashable], others: list[tuple[Kind, Hashable]]) -> Rule | None:
+    """A rule that makes a partial of others that are kept at the same place."""
+    for rule in _sources(key[0]):
+        if all((kind(source), key[1]) in others for source in rule.sources):
+            return rule
+    return None

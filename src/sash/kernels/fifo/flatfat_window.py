@@ -1,0 +1,252 @@
+"""FlatFAT as a window that is not FIFO: rows leave in any order, and older rows are changed in place.
+
+The slots are a circular buffer of the leaves. A row that leaves makes a hole, which the window order
+forbids to fill; the front moves over holes that it meets. When the buffer is full it is compacted, or
+doubled if more than three quarters of it live; it is halved when less than a quarter does. Either way
+the tree is built anew, without holes.
+
+order   any
+needs   associative, and rows that need not follow each other
+time    m(1 + ceil(log2 n/m)) combines for m rows, amortised; 2 log2 n a look-up, none for a whole unwrapped window
+space   at most 8n partials, or the capacity asked for
+paper   reactive-aggregator-2015, 5.1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sash.algebra import Aggregate
+from sash.errors import Refused, SashError
+from sash.kernels.compiling import Kernel, Specialised, interpreted, specialise
+from sash.kernels.fifo.flatfat_tree import flatfat_build, flatfat_evict, flatfat_ranges, flatfat_write
+from sash.kernels.fifo.layout import power_of_two, twice_a_power_of_two
+from sash.kernels.fifo.sliding import Answered
+
+
+class FlatFat:
+    """A window whose rows may leave in any order, and may be changed in place.
+
+    Rows are known by their ids: arrival numbers from 0 on, which do not change. With ``rows=True`` the
+    position that ``lift`` gets is the row's id.
+
+    >>> from sash import functions as sf
+    >>> window = FlatFat(sf.max("load").aggregate, np.int64)
+    >>> window.insert(np.array([3, 9, 4]))
+    array([0, 1, 2])
+    >>> window.evict([1])
+    >>> window.merge([0], np.array([7]))
+    >>> window.ranges([0, 1, 1], [2, 2, 1])
+    Answered(values=array([7, 4, 0]), valid=array([ True,  True, False]))
+    """
+
+    def __init__(self, aggregate: Aggregate, *dtypes: Any, capacity: int = 4) -> None:
+        """Hold an empty window over columns of these types; it never has room for fewer than ``capacity`` rows."""
+        if not isinstance(capacity, (int, np.integer)) or capacity < 1:
+            raise SashError(f"capacity must be a whole number of rows, at least 1, got {capacity!r}")
+        self.dtypes = tuple(np.dtype(dtype) for dtype in dtypes)
+        self.aggregate = aggregate.of(self.dtypes)
+        if self.aggregate.cast:
+            self.dtypes = (np.dtype(self.aggregate.cast),) * len(self.dtypes)
+        if len(self.dtypes) != self.aggregate.inputs:
+            raise SashError(
+                f"{aggregate.name} takes {self.aggregate.inputs} columns, got the types of {len(self.dtypes)}"
+            )
+        if self.aggregate.returns == "rows":
+            raise Refused(
+                f"a window that is not FIFO has holes; {aggregate.name} is answered by rows that follow each other"
+            )
+        self._made: dict[str, Specialised] = {}
+        self._least = power_of_two(int(capacity))
+        self._count = 0  # rows that live
+        self._arrived = 0  # rows that ever came, so the next id
+        self._front = 0  # the slot of the oldest row
+        self._held = 0  # slots from the front on that hold a row or a hole
+        self._nodes, self._live, self._ids = self._allocate(self._least)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def capacity(self) -> int:
+        """How many rows there is room for, holes included: a power of two."""
+        return len(self._ids)
+
+    def insert(self, *columns: Any, rows: int | None = None) -> np.ndarray:
+        """Append rows at the end of the window; returns their ids.
+
+        ``rows`` is the number of rows where the aggregate takes no column.
+        """
+        values, rows = self._columns("insert", columns, rows)
+        ids = np.arange(self._arrived, self._arrived + rows)
+        if self._held + rows > self.capacity:
+            self._build(self._room(rows), values, rows)
+        elif rows:
+            slots = (self._front + self._held + np.arange(rows)) & (self.capacity - 1)
+            self._ids[slots] = ids
+            self._write(slots, ids, values, merging=False)
+            self._held += rows
+        self._arrived += rows
+        self._count += rows
+        return ids
+
+    def evict(self, ids: Any) -> None:
+        """Take rows out of the window, wherever they stand."""
+        ids = _whole("ids", ids)
+        slots = self._slots(ids)
+        order = np.argsort(slots)
+        work = slots[order]
+        if len(twice := ids[order][1:][work[1:] == work[:-1]]):
+            raise SashError(f"ids must name a row once to evict it, got {_few(twice)} again")
+        count, capacity = self._count - len(ids), self.capacity
+        while 4 * count < capacity and capacity > self._least:
+            capacity //= 2
+        if capacity < self.capacity:
+            self._live[self.capacity + work] = 0
+            self._build(capacity)
+        elif len(ids):
+            held = self._run(flatfat_evict, work, self._front, self._held, self._nodes, self._live)
+            self._front = (self._front + self._held - held) & (self.capacity - 1) if held else 0
+            self._held = held
+        self._count = count
+
+    def update(self, ids: Any, *columns: Any) -> None:
+        """Replace rows by others; where an id is named twice, the last counts."""
+        ids = _whole("ids", ids)
+        values, _ = self._columns("update", columns, len(ids))
+        self._write(self._slots(ids), ids, values, merging=False)
+
+    def merge(self, ids: Any, *columns: Any) -> None:
+        """Combine new rows into rows of the window, behind what these hold already.
+
+        An id may be named by several rows, which are combined in the order given.
+        """
+        if self.aggregate.rows:
+            raise Refused(
+                f"merge has no positions for its rows, which {self.aggregate.name} takes; "
+                "pass them as its first column, with rows=False"
+            )
+        ids = _whole("ids", ids)
+        values, _ = self._columns("merge", columns, len(ids))
+        self._write(self._slots(ids), ids, values, merging=True)
+
+    def query(self) -> tuple[Any, bool]:
+        """The answer of the whole window, and whether it is not NULL."""
+        values, valid = self._answer(np.zeros(1, np.int64), np.full(1, self._held))
+        return values[0], bool(valid[0])
+
+    def prefix(self, ids: Any) -> Answered:
+        """The answers of the rows up to and including each id, in the window or not."""
+        hi = self._offsets(_whole("ids", ids), "right")
+        return self._answer(np.zeros_like(hi), hi)
+
+    def suffix(self, ids: Any) -> Answered:
+        """The answers of the rows from each id on, in the window or not."""
+        lo = self._offsets(_whole("ids", ids), "left")
+        return self._answer(lo, np.full_like(lo, self._held))
+
+    def ranges(self, first_ids: Any, last_ids: Any) -> Answered:
+        """The answers of the rows from each first to each last id, both included, in the window or not.
+
+        A range without a row in the window is NULL, and so is one whose last comes before its first.
+        """
+        first, last = _whole("first_ids", first_ids), _whole("last_ids", last_ids)
+        if len(first) != len(last):
+            raise SashError(f"first_ids and last_ids must be of one length, got {len(first)} and {len(last)}")
+        return self._answer(self._offsets(first, "left"), self._offsets(last, "right"))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that must be kept to go on later, as plain arrays."""
+        marks = np.array([self._count, self._arrived, self._front, self._held])
+        return {"nodes": self._nodes.copy(), "live": self._live.copy(), "ids": self._ids.copy(), "marks": marks}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Go on where a window of the same making was when its state was taken."""
+        nodes, live, ids = state["nodes"].copy(), np.array(state["live"], np.uint8), np.array(state["ids"], np.int64)
+        if nodes.dtype != self._nodes.dtype:
+            raise SashError(f"state must hold partials of type {self._nodes.dtype}, got {nodes.dtype}")
+        if not len(nodes) == len(live) == 2 * len(ids) == twice_a_power_of_two(len(ids)):
+            raise SashError(
+                f"state must hold twice a power of two nodes, got {len(nodes)}, {len(live)} flags and {len(ids)} ids"
+            )
+        self._nodes, self._live, self._ids = nodes, live, ids
+        self._count, self._arrived, self._front, self._held = state["marks"].tolist()
+
+    def _run(self, kernel: Kernel, *arguments: Any) -> int:
+        return self._specialised(kernel).run(*arguments)
+
+    def _specialised(self, kernel: Kernel) -> Specialised:
+        if kernel.name not in self._made:
+            self._made[kernel.name] = specialise(kernel, self.aggregate, self.dtypes)
+        return self._made[kernel.name]
+
+    def _allocate(self, capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arrays of an empty tree: nodes, their flags, and the id in each slot."""
+        state = self._specialised(flatfat_write).state
+        return np.zeros(2 * capacity, state), np.zeros(2 * capacity, np.uint8), np.zeros(capacity, np.int64)
+
+    def _room(self, rows: int) -> int:
+        """The capacity that inserting so many rows one by one would lead to, where they do not fit."""
+        capacity = self.capacity
+        when_full = self._count + capacity - self._held
+        if 4 * when_full > 3 * capacity:
+            capacity *= 2
+        return max(capacity, power_of_two(self._count + rows))
+
+    def _build(self, capacity: int, values: tuple[Any, ...] = (), rows: int = 0) -> None:
+        """Move to a tree of this capacity, without the holes, and append rows."""
+        new = self._allocate(capacity)
+        values = values or tuple(np.zeros(0, dtype) for dtype in self.dtypes)
+        old = self._nodes, self._live, self._ids, self._front, self._held
+        self._held = self._run(flatfat_build, *old, values, self._arrived, rows, *new)
+        self._front = 0
+        self._nodes, self._live, self._ids = new
+
+    def _write(self, slots: np.ndarray, ids: np.ndarray, values: tuple[Any, ...], *, merging: bool) -> None:
+        order = np.argsort(slots, kind="stable")
+        self._run(flatfat_write, values, order, ids, slots[order], int(merging), self._nodes, self._live)
+
+    def _answer(self, lo: np.ndarray, hi: np.ndarray) -> Answered:
+        kind = self._specialised(flatfat_ranges).answer
+        out = Answered(np.zeros(len(lo), kind), np.ones(len(lo), np.bool_))
+        self._run(flatfat_ranges, lo, hi, self._front, self._held, self._nodes, self._live, tuple(out))
+        return out
+
+    def _offsets(self, ids: np.ndarray, side: Any) -> np.ndarray:
+        """How many slots from the front on hold smaller ids (side "left"), or not larger ones ("right")."""
+        unwrapped = min(self._held, self.capacity - self._front)
+        older, newer = self._ids[self._front : self._front + unwrapped], self._ids[: self._held - unwrapped]
+        return np.searchsorted(older, ids, side) + np.searchsorted(newer, ids, side)
+
+    def _slots(self, ids: np.ndarray) -> np.ndarray:
+        """The slots of rows that must be in the window."""
+        offsets = self._offsets(ids, "left")
+        slots = (self._front + offsets) & (self.capacity - 1)
+        found = (offsets < self._held) & (self._ids[slots] == ids) & (self._live[self.capacity + slots] != 0)
+        if not found.all():
+            raise SashError(f"ids must be of rows in the window, got {_few(ids[~found])}")
+        return slots
+
+    def _columns(self, method: str, columns: tuple[Any, ...], rows: int | None) -> tuple[tuple[Any, ...], int]:
+        if len(columns) != len(self.dtypes):
+            raise SashError(f"{method} takes {len(self.dtypes)} columns, got {len(columns)}")
+        values = tuple(np.ascontiguousarray(c, d) for c, d in zip(columns, self.dtypes, strict=True))
+        lengths = {len(column) for column in values} | ({rows} if rows is not None else set())
+        if len(lengths) != 1 or min(lengths) < 0:
+            raise SashError(f"{method} needs one number of rows, got {sorted(lengths) or 'none'}")
+        return values if self.aggregate.compiled else interpreted.columns(values), int(lengths.pop())
+
+
+def _whole(argument: str, ids: Any) -> np.ndarray:
+    """Ids as a kernel takes them."""
+    array = np.asarray(ids)
+    if array.ndim > 1 or (array.size and array.dtype.kind not in "iu"):
+        raise SashError(f"{argument} must be whole numbers, one a row, got {array.dtype} in {array.ndim} dimensions")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def _few(ids: np.ndarray) -> str:
+    """The first ids of many, for a message."""
+    return ", ".join(map(str, ids[:10].tolist())) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")

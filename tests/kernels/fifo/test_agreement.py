@@ -1,0 +1,114 @@
+"""Every algorithm gives the oracle's answers, whatever the frames, the batches and the restarts."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import oracle
+from strategies import SIZES, cuts, doubles, integers, monotonic_frames, ranges_at_each_end
+
+import sash
+from sash.algebra.catalogue import builtin
+from sash.kernels.fifo import ALGORITHMS, Sliding
+from sash.kernels.fifo.sliding import refusal
+
+AFFINE = sash.Aggregate(  # x -> p·x + q, composed modulo a prime: neither commutative nor selective
+    "affine",
+    lift=lambda x: (x % 7 + 1, x),
+    combine=lambda a, b: ((a[0] * b[0]) % 10007, (a[1] * b[0] + b[1]) % 10007),
+)
+TOTAL = sash.Aggregate("total", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old)
+
+PAIRS = [
+    (name, aggregate)
+    for name, algorithm in ALGORITHMS.items()
+    for aggregate in (AFFINE, TOTAL, builtin("max"))
+    if not refusal(algorithm, aggregate)
+]
+RANGED = [name for name, algorithm in ALGORITHMS.items() if algorithm.ranges]
+
+
+def stream(window, column, lengths, frames, aggregate, ranged=False, **making):
+    """Push a column in batches, each time into a window restored from the state of the last."""
+    answers, at, asked = [], 0, 0
+    for length in lengths:
+        end = at + length
+        if frames is None:
+            got = window.push(column[at:end])
+        else:
+            upto = asked
+            while upto < len(frames) and frames[upto][1] <= end:
+                upto += 1
+            lo, hi = [f[0] for f in frames[asked:upto]], [f[1] for f in frames[asked:upto]]
+            later = [f[0] for f in frames[upto:]] + [end]
+            keep = min(later) if ranged else None
+            got, asked = window.push(column[at:end], lo=lo, hi=hi, keep=keep), upto
+        answers += [value if ok else None for value, ok in zip(got.values.tolist(), got.valid, strict=True)]
+        state, at = window.state(), end
+        window = Sliding(aggregate, column.dtype, **making)
+        window.restore(state)
+    return answers
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+@pytest.mark.parametrize(("name", "aggregate"), PAIRS, ids=lambda p: getattr(p, "name", p))
+@given(data=st.data(), rows=st.integers(0, 40))
+def test_frames_that_move_right(name, aggregate, compiled, data, rows):
+    column = data.draw(integers(rows))
+    frames, lengths = data.draw(monotonic_frames(rows)), data.draw(cuts(rows))
+    aggregate = aggregate.but(compiled=compiled)
+    window = Sliding(aggregate, np.int64, using=name)
+    got = stream(window, column, lengths, frames, aggregate, using=name)
+    if not rows:
+        assert got == []
+        return
+    asked = [frame for frame in frames if frame[1] <= rows]
+    assert got == oracle(aggregate, [column.tolist()], asked)
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+@pytest.mark.parametrize(("name", "aggregate"), PAIRS, ids=lambda p: getattr(p, "name", p))
+@given(data=st.data(), size=st.sampled_from(SIZES), rows=st.integers(1, 60))
+def test_windows_of_one_size(name, aggregate, compiled, data, size, rows):
+    column, lengths = data.draw(integers(rows)), data.draw(cuts(rows))
+    aggregate = aggregate.but(compiled=compiled)
+    window = Sliding(aggregate, np.int64, size=size, using=name)
+    got = stream(window, column, lengths, None, aggregate, size=size, using=name)
+    frames = [(max(0, end - size), end) for end in range(1, rows + 1)]
+    assert got == oracle(aggregate, [column.tolist()], frames)
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+@pytest.mark.parametrize("name", RANGED)
+@given(data=st.data(), rows=st.integers(1, 30))
+def test_many_ranges_at_once(name, compiled, data, rows):
+    column, frames = data.draw(integers(rows)), data.draw(ranges_at_each_end(rows))
+    aggregate = AFFINE.but(compiled=compiled)
+    window = Sliding(aggregate, np.int64, using=name)
+    got = stream(window, column, data.draw(cuts(rows)), frames, aggregate, ranged=True, using=name)
+    assert got == oracle(aggregate, [column.tolist()], frames)
+
+
+@pytest.mark.parametrize("name", [name for name, a in ALGORITHMS.items() if "invertible" not in a.needs])
+@given(data=st.data(), size=st.sampled_from(SIZES), rows=st.integers(1, 60))
+def test_rows_of_any_double_are_found_again(name, data, size, rows):
+    """max_by carries positions: the first of equal values wins, with NaN above all."""
+    column, aggregate = data.draw(doubles(rows)), builtin("max_by")
+    window = Sliding(aggregate, np.float64, size=size, using=name)
+    got = stream(window, column, data.draw(cuts(rows)), None, aggregate, size=size, using=name)
+    frames = [(max(0, end - size), end) for end in range(1, rows + 1)]
+    assert got == oracle(aggregate, [column.tolist()], frames)
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_a_window_grows_far_beyond_its_first_capacity(name):
+    rows = 5000
+    column = np.random.default_rng(1).integers(-9, 9, rows)
+    aggregate = next(aggregate for other, aggregate in PAIRS if other == name)
+    window, got, frames = Sliding(aggregate, np.int64, using=name), [], []
+    for at in range(0, rows, 500):
+        asked = [(max(0, at - 2500), at + 250), (max(0, at - 2000), at + 500)]
+        answered = window.push(column[at : at + 500], lo=[f[0] for f in asked], hi=[f[1] for f in asked])
+        got += answered.values.tolist()
+        frames += asked
+    assert got == oracle(aggregate, [column.tolist()], frames)

@@ -1,0 +1,71 @@
+"""An algorithm refuses, by name, what it cannot compute; bad arguments are named."""
+
+import numpy as np
+import pytest
+
+import sash
+from sash.algebra.catalogue import builtin
+from sash.errors import Refused
+from sash.kernels.fifo import ALGORITHMS, Sliding, slide
+from sash.kernels.fifo.sliding import eligible
+
+
+def test_subtract_on_evict_refuses_what_has_no_inverse():
+    with pytest.raises(Refused, match=r"^subtract_on_evict needs an invertible aggregate; max has no inverse$"):
+        Sliding(builtin("max"), np.float64, size=3, using="subtract_on_evict")
+
+
+def test_slick_deque_refuses_what_is_not_selective():
+    with pytest.raises(Refused, match=r"^slick_deque needs a selective aggregate; sum keeps"):
+        Sliding(builtin("sum"), np.float64, size=3, using="slick_deque")
+
+
+def test_subtracting_floats_is_done_only_when_asked_for_by_name():
+    kernel = ALGORITHMS["subtract_on_evict"]
+    assert not eligible(kernel, builtin("sum"), np.float64)
+    assert eligible(kernel, builtin("sum"), np.int64)
+    by_name = slide(builtin("sum"), np.array([1.0, 2.0, 3.0]), size=2, using="subtract_on_evict")
+    assert by_name.values.tolist() == [1.0, 3.0, 5.0]
+
+
+def test_starts_that_go_back_are_refused_by_algorithms_of_one_range():
+    window = Sliding(builtin("max"), np.float64, using="two_stacks")
+    with pytest.raises(Refused, match="two_stacks needs starts that only move right"):
+        window.push(np.arange(5.0), lo=[2, 1], hi=[3, 4])
+
+
+@pytest.mark.parametrize(
+    ("making", "message"),
+    [
+        ({"size": 0}, "size must be a whole number of rows, at least 1, got 0"),
+        ({"size": 2.5}, "size must be a whole number of rows, at least 1, got 2.5"),
+        ({"using": "magic"}, "using must be one of recalc, .*, got 'magic'"),
+    ],
+)
+def test_bad_arguments_are_named(making, message):
+    with pytest.raises(sash.SashError, match=message):
+        Sliding(builtin("max"), np.float64, **making)
+
+
+def test_bad_frames_change_nothing():
+    window = Sliding(builtin("max"), np.float64, using="daba")
+    window.push(np.arange(4.0), lo=[2], hi=[4])
+    before = window.state()
+    for lo, hi, message in (
+        ([2], [9], "hi must not fall, nor pass the 5 rows"),
+        ([2, 2], [4, 3], "hi must not fall"),
+        ([0], [4], "rows before 2 have left"),
+        ([2], [3, 4], "lo and hi must be of one length"),
+    ):
+        with pytest.raises(sash.SashError, match=message):
+            window.push(np.arange(1.0), lo=lo, hi=hi)
+    after = window.state()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_the_wrong_number_of_columns_is_named():
+    window = Sliding(builtin("corr"), np.float64, np.float64, size=2)
+    with pytest.raises(sash.SashError, match="push takes 2 columns, got 1"):
+        window.push(np.arange(3.0))
+    with pytest.raises(sash.SashError, match="corr takes 2 columns, got the types of 1"):
+        Sliding(builtin("corr"), np.float64, size=2)
