@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sash import functions
-    from sash.algebra import Aggregate, check
+    from sash.algebra import Aggregate
+    from sash.checking import check
     from sash.errors import SashError
 
 _HOMES = {
     "Aggregate": "sash.algebra",
     "SashError": "sash.errors",
-    "check": "sash.algebra",
+    "check": "sash.checking",
     "functions": "sash.functions",
 }
 

@@ -94,7 +94,7 @@ class _Law:
 
     name: str
     operands: int
-    refute: Callable[..., str | None]  # of the partials: a sentence where they break it
+    refute: Callable[..., str | None] | None  # of the partials: a sentence where they break it; None: not given
     promised: bool = True
     held: str = "held"
     trials: int = 0
@@ -109,6 +109,7 @@ class _Search:
         distinct = {repr(sample): sample for sample in samples}.values()
         self.samples = sorted(distinct, key=lambda sample: tuple(map(_complexity, sample)))
         self.shape: Any = None
+        self.near: Callable[[State], State] = exactly
         self.known: dict[tuple[int, Run], State] = {}
         self.broken: dict[str, str] = {}
         self.laws = self._laws()
@@ -120,7 +121,7 @@ class _Search:
         for runs in itertools.islice(_trials(len(self.samples)), TRIALS):
             self.known.clear()
             for law in self.laws:
-                if law.sentence is None and law.name not in self.broken:
+                if law.refute is not None and law.sentence is None and law.name not in self.broken:
                     self._try(law, runs[: law.operands])
             if time.monotonic() > end:
                 break
@@ -135,6 +136,8 @@ class _Search:
         for law in self.laws:
             if law.name in self.broken:
                 yield Finding(law.name, self.broken[law.name], broken=True)
+            elif law.refute is None:
+                yield Finding(law.name, "not given")
             elif not law.promised:
                 looks = "; looks true" if law.trials and law.sentence is None else ""
                 yield Finding(law.name, f"not promised{looks}")
@@ -142,39 +145,28 @@ class _Search:
                 yield Finding(law.name, f"could not be tried, since {' and '.join(self.broken)} failed")
             else:
                 yield Finding(law.name, f"{law.held} in {law.trials} trials")
-            if law.name == "associative":
-                for name in ("identity", "inverse"):
-                    if getattr(self.aggregate, name) is None:
-                        yield Finding(name, "not given")
 
     def _laws(self) -> list[_Law]:
-        aggregate, combine, inverse, identity = self.aggregate, self.combine, self.inverse, self.aggregate.identity
+        aggregate, combine, inverse, equation = self.aggregate, self.combine, self.inverse, self._equation
+        associative = equation(
+            "combine(combine(a, b), c)",
+            lambda a, b, c: combine(combine(a, b), c),
+            "combine(a, combine(b, c))",
+            lambda a, b, c: combine(a, combine(b, c)),
+        )
+        undone = equation("inverse(combine(a, b), a)", lambda a, b: inverse(combine(a, b), a), "b", lambda a, b: b)
+        swapped = equation("combine(a, b)", combine, "combine(b, a)", lambda a, b: combine(b, a))
         laws = [
             _Law("combine", 2, self._combines, held="keeps that shape" if aggregate.compiled else "raised nothing"),
-            _Law(
-                "associative",
-                3,
-                self._equation(
-                    "combine(combine(a, b), c)",
-                    lambda a, b, c: combine(combine(a, b), c),
-                    "combine(a, combine(b, c))",
-                    lambda a, b, c: combine(a, combine(b, c)),
-                ),
-            ),
+            _Law("associative", 3, associative),
+            _Law("identity", 1, None if aggregate.identity is None else self._changes_nothing),
+            _Law("inverse", 2, None if aggregate.inverse is None else undone),
+            _Law("commutative", 2, swapped, promised=aggregate.commutative),
+            _Law("selective", 2, self._selects, promised=aggregate.selective),
+            _Law("lower", 1, self._lowers, held="raised nothing"),
         ]
-        if identity is not None:
-            laws.append(_Law("identity", 1, self._changes_nothing))
-        if aggregate.inverse is not None:
-            undone = self._equation(
-                "inverse(combine(a, b), a)", lambda a, b: inverse(combine(a, b), a), "b", lambda a, b: b
-            )
-            laws.append(_Law("inverse", 2, undone))
-        if aggregate.commutative or not aggregate.rows:  # partials that know where they stand cannot change places
-            swapped = self._equation("combine(a, b)", combine, "combine(b, a)", lambda a, b: combine(b, a))
-            laws.append(_Law("commutative", 2, swapped, promised=aggregate.commutative))
-        laws.append(_Law("selective", 2, self._selects, promised=aggregate.selective))
-        laws.append(_Law("lower", 1, self._lowers, held="raised nothing"))
-        return laws
+        # Partials that know where they stand change places only where that is promised to be harmless.
+        return [law for law in laws if law.name != "commutative" or law.promised or not aggregate.rows]
 
     # The functions of the aggregate, watched.
 
@@ -183,21 +175,21 @@ class _Search:
         arguments = (position, *sample) if self.aggregate.rows else sample
         state = self._call("lift", self.aggregate.lift, *arguments)
         if self.aggregate.compiled and _shape(state) is None:
-            raise _Broken("lift", f"lift gives {_show(state)} for {_row(arguments)}: {NO_STATE}")
+            raise _Broken("lift", f"lift gives {shown(state)} for {_row(arguments)}: {NO_STATE}")
         return state
 
     def combine(self, a: State, b: State) -> State:
-        return self._state("combine", self.aggregate.combine, a, b)
+        return self._state("combine", self.aggregate.combine, self.near(a), self.near(b))
 
     def inverse(self, s: State, old: State) -> State:
         assert self.aggregate.inverse is not None
-        return self._state("inverse", self.aggregate.inverse, s, old)
+        return self._state("inverse", self.aggregate.inverse, self.near(s), self.near(old))
 
     def _state(self, part: str, function: Callable[..., Any], *states: State) -> State:
         """What a function makes of two partials, which must be a partial too."""
         result = self._call(part, function, *states)
         if self.aggregate.compiled and _shape(result) != self.shape:
-            given = f"{part} gives {_show(result)} for {_show(states[0])} and {_show(states[1])}"
+            given = f"{part} gives {shown(result)} for {shown(states[0])} and {shown(states[1])}"
             raise _Broken(part, f"{given}, but lift gives {_shape_in_words(self.shape)}")
         return result
 
@@ -207,12 +199,12 @@ class _Search:
         try:
             result = function(*given)
         except Exception as error:
-            what = " and ".join(map(_show, arguments)) or "nothing"
+            what = " and ".join(map(shown, arguments)) or "nothing"
             raise _Broken(part, f"{part} raised {type(error).__name__} on {what}: {error}") from error
         if not self.aggregate.compiled and not same(given, arguments):
             raise _Broken(
                 part,
-                f"{part} changed what it was given from {_show(arguments)} to {_show(given)}; "
+                f"{part} changed what it was given from {shown(arguments)} to {shown(given)}; "
                 "it must make a new state, since the old one is used again",
             )
         return result
@@ -226,9 +218,17 @@ class _Search:
 
         def refute(*operands: State) -> str | None:
             x, y = left(*operands), right(*operands)
-            if agree(x, y, operands, (left, right), self.tolerance):
+
+            def again(near: Callable[[State], State]) -> tuple[State, State]:
+                self.near = near
+                try:
+                    return left(*operands), right(*operands)
+                finally:
+                    self.near = exactly
+
+            if agree(x, y, operands, again, self.tolerance):
                 return None
-            return f"{left_text} = {_show(x)} but {right_text} = {_show(y)}"
+            return f"{left_text} = {shown(x)} but {right_text} = {shown(y)}"
 
         return refute
 
@@ -238,7 +238,7 @@ class _Search:
     def _changes_nothing(self, a: State) -> str | None:
         identity, combine = self.aggregate.identity, self.combine
         if self.aggregate.compiled and _shape(identity) != self.shape:
-            return f"identity = {_show(identity)} but lift gives {_shape_in_words(self.shape)}"
+            return f"identity = {shown(identity)} but lift gives {_shape_in_words(self.shape)}"
         left = self._equation("combine(identity, a)", lambda a: combine(identity, a), "a", lambda a: a)
         right = self._equation("combine(a, identity)", lambda a: combine(a, identity), "a", lambda a: a)
         try:
@@ -250,13 +250,13 @@ class _Search:
         chosen = self.combine(a, b)
         if same(chosen, a) or same(chosen, b):
             return None
-        return f"combine(a, b) = {_show(chosen)} is neither a = {_show(a)} nor b = {_show(b)}"
+        return f"combine(a, b) = {shown(chosen)} is neither a = {shown(a)} nor b = {shown(b)}"
 
     def _lowers(self, a: State) -> str | None:
         answer = self._call("lower", self.aggregate.lower, a)
         if not self.aggregate.compiled or answer is None or _shape(answer) is not None:
             return None
-        return f"lower gives {_show(answer)}, which is no number, tuple of numbers, or None,"
+        return f"lower gives {shown(answer)}, which is no number, tuple of numbers, or None,"
 
     # The search.
 
@@ -275,7 +275,7 @@ class _Search:
             other, expected = self.first
             self.broken.setdefault(
                 "lift",
-                f"lift gives {_show(expected)} for {_row(self.samples[other])} but {_show(state)} for "
+                f"lift gives {shown(expected)} for {_row(self.samples[other])} but {shown(state)} for "
                 f"{_row(self.samples[index])}: a state must always have the same shape",
             )
             return False
@@ -298,7 +298,7 @@ class _Search:
         starts = itertools.accumulate(map(len, runs), initial=0)
         try:
             partials = [self._fold(start, run) for start, run in zip(starts, runs, strict=False)]
-            sentence = law.refute(*partials)
+            sentence = law.refute(*partials) if law.refute else None
         except _Broken as error:
             return error.part, str(error)
         return None if sentence is None else (law.name, f"{sentence} for {self._operands(runs)}")
@@ -372,9 +372,10 @@ def _complexity(value: Any) -> tuple[int, int, bool, float, bool, str]:
     if not is_number(value):
         return 3, len(repr(value)), False, 0.0, False, repr(value)
     if isinstance(value, FLOATS) and not math.isfinite(value):
-        return 1 + math.isnan(value), 0, False, 0.0, value < 0, ""
-    size = abs(int(value)) if isinstance(value, (bool, np.bool_)) else abs(value)
-    return 0, len(repr(size)), size != int(size), size, math.copysign(1, value) < 0, ""
+        return 1 + math.isnan(value), 0, False, 0.0, bool(value < 0), ""
+    value = float(value) if isinstance(value, FLOATS) else int(value)
+    negative = str(value).startswith("-")  # true of -0.0 too
+    return 0, len(str(abs(value))), value != int(value), abs(value), negative, ""
 
 
 # States compared.
@@ -384,7 +385,7 @@ FLOATS = (float, np.floating)
 
 def is_number(value: Any) -> bool:
     """Whether a value is a number or a boolean, of Python or of NumPy."""
-    return isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating))
+    return type(value) in (float, int, bool) or isinstance(value, (int, float, np.bool_, np.integer, np.floating))
 
 
 def leaves(state: Any) -> list[Any]:
@@ -394,27 +395,33 @@ def leaves(state: Any) -> list[Any]:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two states are exactly equal, NaN being equal to itself."""
-    if isinstance(a, (tuple, list)) or isinstance(b, (tuple, list)):
-        return _alike(a, b) and all(map(same, a, b))
+    for kind in (tuple, list):
+        if isinstance(a, kind) or isinstance(b, kind):
+            return isinstance(a, kind) and isinstance(b, kind) and len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return type(a) is type(b) and same(a.tolist(), b.tolist())
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if type(a) is type(b) and type(a).__eq__ is object.__eq__ and hasattr(a, "__dict__"):
+    by_identity: Any = object.__eq__
+    if type(a) is type(b) and type(a).__eq__ is by_identity and hasattr(a, "__dict__"):
         return same(vars(a), vars(b))
     return bool(a == b or (a != a and b != b))
 
 
-def agree(
-    x: Any, y: Any, operands: Sequence[Any], ways: Sequence[Callable[..., Any]], tolerance: float
-) -> bool:
+def exactly(state: State) -> State:
+    """The state itself, where ``agree`` may ask for one near it."""
+    return state
+
+
+def agree(x: Any, y: Any, operands: Sequence[Any], again: Callable[..., Sequence[Any]], tolerance: float) -> bool:
     """Whether two results that should be equal are, as far as floats can say.
 
     Integers, booleans and whatever else is no float are compared exactly, and NaN equals NaN. Floats may
     differ by ``tolerance`` times the largest magnitude that their field has in the operands and the
-    results; or by as much as the results change where every float of the operands is changed by
-    ``tolerance`` of itself. The second is what is fair to a field that is computed from the difference
-    of others, such as a variance of numbers with a large mean.
+    results; or by as much as the results move where every float of every partial on the way to them
+    moves by ``tolerance`` of itself: ``again(near)`` computes them with ``near`` applied to each partial.
+    The second is what is fair to a field made of the difference of others, such as the variance of
+    numbers whose mean is large.
     """
     if same(x, y):
         return True
@@ -427,9 +434,9 @@ def agree(
         for k, (p, q) in enumerate(zip(left, right, strict=True))
         if not _within(p, q, tolerance * max(map(_magnitude, (p, q, *(values[k] for values in fields)))))
     ]
-    if not apart:
-        return True
-    slack = _slack(operands, ways, len(left), tolerance)
+    if not all(_finite(left[k]) and _finite(right[k]) for k in apart):
+        return False
+    slack = _slack(again, len(left), tolerance) if apart else []
     return all(_within(left[k], right[k], slack[k]) for k in apart)
 
 
@@ -444,32 +451,38 @@ def _alike(x: Any, y: Any) -> bool:
 def _within(p: Any, q: Any, margin: float) -> bool:
     if same(p, q):
         return True
-    if not (is_number(p) and is_number(q) and (isinstance(p, FLOATS) or isinstance(q, FLOATS))):
+    if not (isinstance(p, FLOATS) or isinstance(q, FLOATS)):
         return False
-    return math.isfinite(p) and math.isfinite(q) and abs(p - q) <= margin
+    return _finite(p) and _finite(q) and abs(p - q) <= margin
+
+
+def _finite(value: Any) -> bool:
+    """Whether a value is a number that a float can hold."""
+    try:
+        return is_number(value) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _magnitude(value: Any) -> float:
-    return float(abs(value)) if isinstance(value, FLOATS) and math.isfinite(value) else 0.0
+    return abs(float(value)) if isinstance(value, FLOATS) and math.isfinite(value) else 0.0
 
 
-def _slack(operands: Sequence[Any], ways: Sequence[Callable[..., Any]], fields: int, tolerance: float) -> list[float]:
-    """How far each field of the results moves where the floats of the operands move by the tolerance."""
+def _slack(again: Callable[..., Sequence[Any]], fields: int, tolerance: float) -> list[float]:
+    """How far each field of the results moves where the floats of the partials move by the tolerance."""
     chance = random.Random(0)
-    slack = [0.0] * fields
-    for way in ways:
-        still = leaves(way(*operands))
-        moved = [0.0] * fields
-        for _ in range(NUDGES):
-            try:
-                result = leaves(way(*(_nudged(operand, tolerance, chance) for operand in operands)))
-            except Exception:  # the neighbour of a case that works may be one that does not
-                continue
-            for k, (p, q) in enumerate(zip(still, result, strict=False)):
-                if is_number(p) and is_number(q) and math.isfinite(p) and math.isfinite(q):
-                    moved[k] = max(moved[k], float(abs(p - q)))
-        slack = [a + b for a, b in zip(slack, moved, strict=True)]
-    return slack
+    still = [leaves(result) for result in again(exactly)]
+    moved = [[0.0] * fields for _ in still]
+    for _ in range(NUDGES):
+        try:
+            results = again(lambda state: _nudged(state, tolerance, chance))
+        except Exception:  # the neighbour of a case that works may be one that does not
+            continue
+        for before, after, most in zip(still, map(leaves, results), moved, strict=True):
+            for k, (p, q) in enumerate(zip(before, after, strict=False)):
+                if _finite(p) and _finite(q):
+                    most[k] = max(most[k], float(abs(p - q)))
+    return [sum(most) for most in zip(*moved, strict=True)]
 
 
 def _nudged(state: Any, tolerance: float, chance: random.Random) -> Any:
@@ -501,7 +514,8 @@ _short.maxtuple = _short.maxlist = _short.maxset = _short.maxdict = 12
 _short.maxother = _short.maxstring = _short.maxlong = 80
 
 
-def _show(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A state, an answer or a list of samples as it stands in a sentence: in full where it is short."""
     return _short.repr(_plain(value))
 
 
@@ -514,4 +528,4 @@ def _plain(value: Any) -> Any:
 
 def _row(arguments: tuple[Any, ...]) -> str:
     """What lift was given for one row."""
-    return _show(arguments[0] if len(arguments) == 1 else arguments)
+    return shown(arguments[0] if len(arguments) == 1 else arguments)

@@ -84,7 +84,9 @@ def share(wanted: Sequence[tuple[Aggregate, Hashable]]) -> Shared:
     >>> [aggregate.name for aggregate, _ in plan.kept]
     ['stddev']
     """
-    kept = {(kind(aggregate), place): aggregate for aggregate, place in wanted}
+    kept: dict[tuple[Kind, Hashable], Aggregate] = {}
+    for aggregate, place in wanted:
+        kept.setdefault((kind(aggregate), place), aggregate)
     gone: list[tuple[Kind, Hashable]] = []
     for key in sorted(kept, key=lambda key: len(_sources(key[0])), reverse=True):  # what most can stand for, first
         others = [other for other in kept if other != key]

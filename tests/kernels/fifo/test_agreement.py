@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import oracle
-from strategies import SIZES, cuts, doubles, integers, monotonic_frames, ranges_at_each_end
 
 import sash
+from oracle import oracle
 from sash.algebra.catalogue import builtin
 from sash.kernels.fifo import ALGORITHMS, Sliding
 from sash.kernels.fifo.sliding import refusal
+from strategies import SIZES, cuts, doubles, integers, monotonic_frames, ranges_at_each_end
 
 AFFINE = sash.Aggregate(  # x -> p·x + q, composed modulo a prime: neither commutative nor selective
     "affine",

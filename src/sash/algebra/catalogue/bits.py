@@ -1,19 +1,20 @@
-"""Aggregates of the bits of integers: bit_and, bit_or, bit_xor."""
+"""Aggregates of the bits of integers: bit_and, bit_or, bit_xor. The answer has the type of the column."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue.declaring import Table, constants
 
-BIT_AND = Aggregate("bit_and", lift=lambda x: x, combine=lambda a, b: a & b, identity=-1, commutative=True)
-BIT_OR = Aggregate("bit_or", lift=lambda x: x, combine=lambda a, b: a | b, identity=0, commutative=True)
-BIT_XOR = Aggregate(
-    "bit_xor",
-    lift=lambda x: x,
-    combine=lambda a, b: a ^ b,
-    identity=0,
-    inverse=lambda s, old: s ^ old,
-    commutative=True,
-)
+
+def _bitwise(name: str, combine: Any, identity: int, inverse: Any = None) -> Aggregate:
+    plain = Aggregate(name, lift=lambda x: x, combine=combine, identity=identity, inverse=inverse, commutative=True)
+    return plain.but(typed=lambda dtypes: plain.but(finish=lambda answers: answers.astype(dtypes[0])))
+
+
+BIT_AND = _bitwise("bit_and", lambda a, b: a & b, -1)
+BIT_OR = _bitwise("bit_or", lambda a, b: a | b, 0)
+BIT_XOR = _bitwise("bit_xor", lambda a, b: a ^ b, 0, lambda s, old: s ^ old)
 
 AGGREGATES: Table = constants(BIT_AND, BIT_OR, BIT_XOR)

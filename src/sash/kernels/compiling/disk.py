@@ -13,25 +13,24 @@ import json
 import os
 import stat
 import tempfile
+import time
+import warnings
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 MAGIC = b"sash kernel 1\n"
+PATIENCE = 60.0  # seconds; compiling takes a few, so that who holds a lock for longer is stuck
 
 
 def folder() -> Path | None:
-    """Where compiled kernels live, or None where no folder can be written."""
-    return _folder(os.environ.get("SASH_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME"))
-
-
-@cache
-def _folder(chosen: str | None, cache_home: str | None) -> Path | None:
+    """Where compiled kernels live, or None where no folder can be written that is ours alone."""
+    chosen = os.environ.get("SASH_CACHE_DIR")
     candidates = [Path(chosen)] if chosen else []
     if not chosen:
         with contextlib.suppress(RuntimeError):  # no home folder
-            candidates.append(Path(cache_home or Path.home() / ".cache") / "sash" / "kernels")
+            home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+            candidates.append(Path(home) / "sash" / "kernels")
         user = os.getuid() if hasattr(os, "getuid") else "user"
         candidates.append(Path(tempfile.gettempdir()) / f"sash-kernels-{user}")
     for candidate in candidates:
@@ -39,6 +38,13 @@ def _folder(chosen: str | None, cache_home: str | None) -> Path | None:
             candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
             if os.access(candidate, os.W_OK) and _ours(candidate):
                 return candidate
+    if chosen:
+        warnings.warn(
+            f"SASH_CACHE_DIR must be a folder that you, and nobody else, can write to, got {chosen}; "
+            "without it each process compiles anew",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return None
 
 
@@ -60,9 +66,10 @@ def read(key: str) -> tuple[dict[str, Any], bytes] | None:
     except OSError:
         return None
     start = len(MAGIC) + 32
-    if not data.startswith(MAGIC) or hashlib.sha256(data[start:]).digest() != data[len(MAGIC) : start]:
+    body = data[start:]
+    if data[:start] != MAGIC + _checksum(key, body):
         return None
-    head, _, code = data[start:].partition(b"\n")
+    head, _, code = body.partition(b"\n")
     return json.loads(head), code
 
 
@@ -76,11 +83,16 @@ def write(key: str, description: dict[str, Any], code: bytes) -> None:
         handle, name = tempfile.mkstemp(dir=home, prefix=key[:16], suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(body).digest() + body)
+                file.write(MAGIC + _checksum(key, body) + body)
             os.replace(name, home / f"{key}.kernel")
         except OSError:
             os.unlink(name)
             raise
+
+
+def _checksum(key: str, body: bytes) -> bytes:
+    """Covers the key too, so that a file under another's name counts as altered."""
+    return hashlib.sha256(key.encode() + body).digest()
 
 
 @contextlib.contextmanager
@@ -88,17 +100,29 @@ def lock(key: str) -> Iterator[None]:
     """Hold the right to compile a key; the system lets go of it if the process dies."""
     home = folder()
     try:
-        import fcntl
-
         file = open(home / f"{key}.lock", "wb") if home else None  # noqa: SIM115
-    except (ImportError, OSError):
+    except OSError:
         file = None
-    if file is None:
+    with file or contextlib.nullcontext():
+        if file is not None:
+            _wait_for(file)
         yield
+
+
+def _wait_for(file: BinaryIO) -> None:
+    """Wait for a lock, but not for ever: without it all that is lost is a second compilation."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
         return
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.02)
+        except OSError:  # a file system without locks
+            return
 
 
 def clear() -> int:

@@ -1,21 +1,45 @@
 """The meaning of a function, as a digest that two processes agree on.
 
-Bytecode, constants, names, defaults, what the closure holds and what is read of the globals, all the
-way down; not where the function stands, nor which object it is. So a lambda typed again, unpickled
-on another machine, or moved down the file has the same meaning.
+Bytecode, constants, names, defaults, what the closure holds and what is read of the globals and of
+modules, all the way down; not where the function stands, nor which object it is. So a lambda typed
+again, unpickled on another machine, or moved down the file has the same meaning.
+
+What has no such meaning, like an object known by its address alone, raises ``Unclear``: its kernel
+would never be found again or, worse, be taken for another's.
 """
 
 from __future__ import annotations
 
+import enum
 import hashlib
+import sys
 import types
+from collections.abc import Callable
+from functools import lru_cache
+from opcode import opmap
 from typing import Any
 
 import numpy as np
 
+from sash.kernels.compiling.registry import Kernel
+
+LARGEST = 10**6  # bytes; Numba compiles the address of a larger array, or of one with gaps, not its items
+PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), range)
+BY_NAME = ("builtins", "numba", "numpy")  # their versions are part of every key, so that a name tells all
+MATTERING = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # code flags: *args, **kwargs, generators; not where it stands
+IDLE = {"nopython": True, "boundscheck": None}  # the options of numba.njit used bare
+
+
+class Unclear(Exception):
+    """Something that a function reads has no meaning that another process could check."""
+
 
 def digest(*things: Any) -> str:
-    """A hexadecimal digest of the meaning of these things."""
+    """A hexadecimal digest of the meaning of these things.
+
+    >>> digest(lambda x: x + 1) == digest(lambda x: x + 1) != digest(lambda x: x + 1.0)
+    True
+    """
     writer = _Writer()
     for thing in things:
         writer.write(thing)
@@ -25,8 +49,11 @@ def digest(*things: Any) -> str:
 class _Writer:
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
-        self.seen: dict[int, int] = {}
-        self.alive: list[Any] = []  # an id is only unique while its object lives
+        self.open: list[int] = []  # ids of what is being written, the outermost first
+        self.outermost = 0  # the least level of ``open`` that was referred back to
+        self.known: dict[types.FunctionType, bytes] = {}  # digests of those that refer to nothing around them
+        self.trail: list[str] = []  # the names that led here
+        self.attributes: set[str] = set()  # what the function being written may read of a module
 
     def token(self, *parts: Any) -> None:
         for part in parts:
@@ -35,65 +62,202 @@ class _Writer:
             self.hash.update(data)
 
     def write(self, thing: Any) -> None:
-        if thing is None or isinstance(thing, (bool, int, float, complex, str, bytes)):
-            self.token(type(thing).__name__, repr(thing))
-        elif isinstance(thing, (np.generic, np.dtype)):
-            self.token("numpy", repr(thing), str(getattr(thing, "dtype", "")))
-        elif isinstance(thing, (tuple, list)):
-            self.token(type(thing).__name__, len(thing))
-            for item in thing:
-                self.write(item)
-        elif isinstance(thing, (frozenset, set)):
-            self.token("set", *sorted(digest(item) for item in thing))
-        elif isinstance(thing, dict):
-            self.token("dict", len(thing))
-            for key, value in thing.items():
-                self.write(key)
-                self.write(value)
+        kind = type(thing)
+        if kind in PLAIN:
+            self.token(kind.__name__, repr(thing))
         elif isinstance(thing, types.CodeType):
             self.code(thing)
+        elif kind is tuple or _named(kind):
+            self.sequence(thing)
+        elif kind in (list, dict):
+            self.once(thing, lambda: self.mapping(thing) if kind is dict else self.sequence(thing))
+        elif kind in (frozenset, set):  # their order depends on the process
+            self.token(kind.__name__, len(thing), *sorted(digest(item) for item in thing))
+        elif kind is slice:
+            self.token("slice")
+            self.write((thing.start, thing.stop, thing.step))
+        elif isinstance(thing, enum.Enum):
+            self.token("member", thing.name)
+            self.write(kind)
+        elif isinstance(thing, np.ndarray):
+            self.array(thing)
+        elif isinstance(thing, np.generic):
+            self.token("scalar", repr(thing.dtype), thing.tobytes())
+        elif isinstance(thing, np.dtype):
+            self.token("dtype", repr(thing))
+        elif isinstance(thing, types.ModuleType):
+            self.once(thing, lambda: self.module(thing))
+        elif isinstance(thing, Kernel):
+            self.token("kernel")
+            self.write(thing.make)
+        elif where := _known(thing):
+            self.token("known", where)
         elif isinstance(thing, types.FunctionType):
             self.function(thing)
-        elif isinstance(thing, types.ModuleType):
-            self.token("module", thing.__name__, getattr(thing, "__version__", ""))
-        elif isinstance(thing, (types.BuiltinFunctionType, type, np.ufunc)):
-            self.token("builtin", getattr(thing, "__module__", ""), getattr(thing, "__qualname__", thing.__name__))
-        elif isinstance(getattr(thing, "py_func", None), types.FunctionType):  # jitted by the user
-            self.function(thing.py_func)
+        elif isinstance(getattr(thing, "py_func", None), types.FunctionType):
+            self.jitted(thing)
+        elif isinstance(thing, type):
+            self.definition(thing)
         else:
-            self.token("other", type(thing).__module__, type(thing).__qualname__, repr(thing))
+            raise self.unclear(thing)
 
-    def code(self, code: types.CodeType) -> None:
-        self.token("code", code.co_code, code.co_exceptiontable, code.co_argcount, code.co_flags)
-        self.token(*code.co_names, "|", *code.co_varnames, "|", *code.co_freevars, "|", *code.co_cellvars)
-        self.write(code.co_consts)
+    def sequence(self, things: Any) -> None:
+        self.token(type(things).__name__, len(things))
+        if _named(type(things)):
+            self.write(type(things))
+        for thing in things:
+            if hasattr(thing, "py_func"):
+                raise self.unclear(thing, "in a tuple, where Numba compiles its address")
+            self.write(thing)
+
+    def mapping(self, things: dict[Any, Any]) -> None:
+        self.token("dict", len(things))
+        for key, value in things.items():
+            self.write(key)
+            self.named(str(key), value)
+
+    def array(self, array: np.ndarray) -> None:
+        if array.dtype.hasobject:
+            raise self.unclear(array, "of objects")
+        if array.nbytes > LARGEST or not array.flags.forc:
+            raise self.unclear(array, f"that is not contiguous, or of {array.nbytes} bytes")
+        self.token("array", repr(array.dtype), array.shape, array.tobytes())
+
+    def module(self, module: types.ModuleType) -> None:
+        """Its name, and what is read of it; nothing else of it can matter."""
+        self.token("module", module.__name__, getattr(module, "__version__", ""))
+        if not _library(module.__name__):
+            for name in sorted(self.attributes):
+                if hasattr(module, name):
+                    self.token(name)
+                    self.named(f"{module.__name__}.{name}", getattr(module, name))
+
+    def definition(self, kind: type) -> None:
+        if issubclass(kind, enum.Enum):
+            self.token("enum")
+            self.write([(name, member.value) for name, member in kind.__members__.items()])
+        elif _named(kind):
+            self.token("fields")
+            self.write(kind._fields)  # type: ignore[attr-defined]
+        elif issubclass(kind, BaseException):  # all that shows of it is that it was raised
+            self.token("exception", kind.__module__, kind.__qualname__)
+        else:
+            raise self.unclear(kind)
+
+    def jitted(self, dispatcher: Any) -> None:
+        """A helper jitted by the user is its own function, but for what options and signatures change."""
+        options = {**getattr(dispatcher, "targetoptions", IDLE)}
+        options.pop("nogil", None)
+        for name in sorted(options) if options != IDLE else ():
+            self.token(name)
+            self.write(options[name])
+        if not getattr(dispatcher, "_can_compile", True):
+            self.token("signatures", *dispatcher.overloads)
+        self.function(dispatcher.py_func)
 
     def function(self, function: types.FunctionType) -> None:
-        if id(function) in self.seen:  # a recursive function, or one met before
-            self.token("seen", self.seen[id(function)])
-            return
-        self.seen[id(function)] = len(self.seen)
-        self.alive.append(function)
-        self.token("function")
+        found = self.known.get(function)
+        if found is None:
+            outer, attributes = self.hash, self.attributes
+            self.hash, self.attributes = hashlib.sha256(), _attributes(function.__code__)
+            alone = self.once(function, lambda: self.parts(function))
+            found = self.hash.digest()
+            self.hash, self.attributes = outer, attributes
+            if alone:
+                self.known[function] = found
+        self.token("function", found)
+
+    def parts(self, function: types.FunctionType) -> None:
         self.code(function.__code__)
         self.write(function.__defaults__)
-        for cell in function.__closure__ or ():
-            self.write(cell.cell_contents)
+        self.write(function.__kwdefaults__)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if cell == types.CellType():  # not filled yet
+                self.token("empty")
+            else:
+                self.named(name, cell.cell_contents)
         for name in sorted(names(function)):
             if name in function.__globals__:
                 self.token(name)
-                self.write(function.__globals__[name])
+                self.named(name, function.__globals__[name])
+
+    def code(self, code: types.CodeType) -> None:
+        self.token("code", code.co_code, code.co_exceptiontable, code.co_flags & MATTERING)
+        self.token((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount))
+        self.token((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars))
+        self.write(code.co_consts)
+
+    def named(self, name: str, thing: Any) -> None:
+        self.trail.append(name)
+        self.write(thing)
+        self.trail.pop()
+
+    def once(self, thing: Any, write: Callable[[], None]) -> bool:
+        """Write a thing that may contain itself; whether it refers to nothing that is being written around it."""
+        if id(thing) in self.open:
+            level = self.open.index(id(thing))
+            self.token("above", len(self.open) - level)
+            self.outermost = min(self.outermost, level)
+            return False
+        before, self.outermost = self.outermost, len(self.open)
+        self.open.append(id(thing))
+        write()
+        self.open.pop()
+        alone = self.outermost >= len(self.open)
+        self.outermost = min(before, self.outermost)
+        return alone
+
+    def unclear(self, thing: Any, what: str = "") -> Unclear:
+        kind = f"the class {thing.__name__}" if isinstance(thing, type) else f"of type {type(thing).__name__}"
+        return Unclear(f"{' of '.join(reversed(self.trail)) or 'it'} is {kind} {what}".rstrip())
 
 
-def names(function: types.FunctionType) -> set[str]:
-    """The names that a function, or one nested in it, may look up among the globals."""
-    return _names(function.__code__)
+def names(function: types.FunctionType) -> frozenset[str]:
+    """The globals that a function, or one nested in it, reads."""
+    return _globals(function.__code__)
 
 
-def _names(code: types.CodeType) -> set[str]:
-    """The names that a code object, or one nested in it, may look up among the globals."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= _names(constant)
-    return names
+@lru_cache(1024)
+def _globals(code: types.CodeType) -> frozenset[str]:
+    found, high = set(), 0
+    for operation, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        argument = high | low
+        high = argument << 8 if operation == opmap["EXTENDED_ARG"] else 0
+        if operation == opmap["LOAD_GLOBAL"]:  # its lowest bit says that a call follows
+            found.add(code.co_names[argument >> 1])
+        elif operation == opmap["LOAD_NAME"]:
+            found.add(code.co_names[argument])
+    return frozenset(found).union(*(_globals(inner) for inner in _nested(code)))
+
+
+def _attributes(code: types.CodeType) -> set[str]:
+    """Every name by which code, or code nested in it, may read an attribute, ``getattr`` included."""
+    strings = {constant for constant in code.co_consts if isinstance(constant, str)}
+    return strings.union(code.co_names, *(_attributes(inner) for inner in _nested(code)))
+
+
+def _nested(code: types.CodeType) -> list[types.CodeType]:
+    return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+
+
+def _named(kind: type) -> bool:
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _library(module: Any) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] in BY_NAME
+
+
+def _known(thing: Any) -> str | None:
+    """The name that leads to this very thing, where that tells all: in a library, or of a function in C."""
+    numba = sys.modules.get("numba")
+    if numba is not None and isinstance(thing, (numba.types.Number, numba.types.Boolean)):
+        return f"numba.{thing}"
+    module = "numpy" if isinstance(thing, np.ufunc) else getattr(thing, "__module__", None)
+    name = getattr(thing, "__qualname__", getattr(thing, "__name__", None))
+    if not isinstance(name, str) or not (_library(module) or isinstance(thing, types.BuiltinFunctionType)):
+        return None
+    found = sys.modules.get(module or "")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return f"{module}.{name}" if found is thing else None

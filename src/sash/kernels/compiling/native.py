@@ -18,12 +18,16 @@ from sash.errors import SashError
 _engines: list[Any] = []  # code must outlive every function that points into it
 
 
+class Unresolved(SashError):
+    """Object code calls functions that are not to be had without Numba or the interpreter."""
+
+
 @cache
-def processor() -> tuple[str, str]:
-    """The name and the features of this machine's processor, as LLVM sees them."""
+def processor() -> tuple[str, str, str]:
+    """The kind of this machine, and the name and the features of its processor, as LLVM sees them."""
     import llvmlite.binding as llvm
 
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 @cache
@@ -72,7 +76,7 @@ def load(code: bytes, name: str, words: int) -> Callable[..., tuple[int, int]]:
     import llvmlite.binding as llvm
 
     if missing := unresolved(code):  # LLVM would end the process
-        raise SashError(f"a compiled kernel needs symbols that this process does not have: {', '.join(missing)}")
+        raise Unresolved(f"it calls {', '.join(missing)}, which this process does not have")
     engine = llvm.create_mcjit_compiler(
         llvm.parse_assembly(""), _machine().create_target_machine(jit=True, codemodel="jitdefault")
     )

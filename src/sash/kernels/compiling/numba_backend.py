@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -165,13 +166,11 @@ def _state_type(aggregate: Aggregate, arguments: tuple[Any, ...]) -> Any:
         combined = _plain(aggregate, "combine", _result(aggregate, "combine", state, state))
         wider = _unify(state, combined)
         if wider is None:
-            raise NotCompilable(
-                f"{aggregate.name}: combine must return a state like lift's, got {combined} where lift gives {state}"
-            )
+            raise _mismatch(aggregate, f"got {_says(combined)} where lift gives {_says(state)}")
         if wider == state:
             return state
         state = wider
-    raise NotCompilable(f"{aggregate.name}: the state's type grows with every combine, to {state}")
+    raise _mismatch(aggregate, f"got a type that grows with every combine, to {_says(state)}")
 
 
 def _unify(a: Any, b: Any) -> Any:
@@ -192,27 +191,56 @@ def _plain(aggregate: Aggregate, part: str, kind: Any) -> Any:
         return kind
     raise NotCompilable(
         f"{aggregate.name}: {part} ({_place(getattr(aggregate, part))}) must return a number or a tuple of numbers, "
-        f"got {kind}; {ADVICE}"
+        f"got {_says(kind)}; {ADVICE}"
     )
+
+
+def _mismatch(aggregate: Aggregate, got: str) -> NotCompilable:
+    place = _place(aggregate.combine)
+    return NotCompilable(f"{aggregate.name}: combine ({place}) must return a state like lift's, {got}; {ADVICE}")
 
 
 def _refusal(aggregate: Aggregate, part: str, error: Exception) -> NotCompilable:
     function = getattr(aggregate, part)
-    place = _place(function, getattr(getattr(error, "loc", None), "line", None))
+    place = _place(function, error)
     return NotCompilable(f"{aggregate.name}: {part} ({place}) cannot be compiled: {_first(error)}; {ADVICE}")
 
 
-def _place(function: Any, line: int | None = None) -> str:
-    code = function.__code__
-    return f"{code.co_filename.rpartition('/')[2]}, line {line or code.co_firstlineno}"
+def _place(function: Any, error: Exception | None = None) -> str:
+    """The file of a function, and the line in it that an error names last, or the function's first."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return repr(function)
+    named = re.findall(rf"{re.escape(code.co_filename)} \((\d+)\)", f"{error} {getattr(error, 'loc', None)}")
+    return f"{code.co_filename.rpartition('/')[2]}, line {named[-1] if named else code.co_firstlineno}"
+
+
+def _says(kind: Any) -> str:
+    """A type as a user would write it."""
+    if isinstance(kind, types.BaseTuple):
+        return f"({', '.join(map(_says, kind))})"
+    return {"unicode_type": "a string", "none": "None"}.get(str(types.unliteral(kind)), str(types.unliteral(kind)))
+
+
+NEEDS_MEMORY = ("NRT required", "Only accept returning of array passed")
+REWORDED = {  # what Numba says, and what that means to the author of an aggregate
+    r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'.*": r"Numba does not know \2.\1",
+    r"Untyped global name '(\w+)': Cannot determine Numba type.*": r"Numba does not know \1",
+    r"No implementation of function Function\(<.*?(\w+)(?: at 0x\w+|'?)>\).*": r"Numba has no \1 for these arguments",
+    r"(Cannot unify|No conversion from) (.*) for '.*": r"\1 \2",
+}
 
 
 def _first(error: Exception) -> str:
     """The one line of Numba's report that says what is wrong."""
+    if any(sign in str(error) for sign in NEEDS_MEMORY):
+        return "it makes a list, a dictionary, a string, an array or another object, which needs memory of its own"
     noise = ("Failed in", "During", "File", "This error", "To find", "If you", "raised from", "There ", ">>>", "-")
     lines = [line.strip() for line in str(error).splitlines()]
     for line in lines:
         if line and not line.startswith(noise):
+            for pattern, words in REWORDED.items():
+                line = re.sub(pattern, words, line)
             return line.rstrip(".")
     return traceback.format_exception_only(error)[-1].strip()
 

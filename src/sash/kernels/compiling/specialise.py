@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sash.algebra import Aggregate
-from sash.errors import SashError
+from sash.errors import NotCompilable, SashError
 from sash.kernels.compiling import disk, interpreted, meaning, native
 from sash.kernels.compiling.registry import Kernel, parameters
 
-_made: dict[str, Specialised] = {}
-_making = threading.Lock()
+Loaded = tuple[dict[str, Any], Callable[..., tuple[int, int]]]  # what a caller must know, and the machine code
+
+ADVICE = "pass compiled=False to run it, slowly, as plain Python"
+
+_made: dict[str, Loaded] = {}
+_making = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child of a process that is compiling would wait for ever
+    os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
 
 
 @dataclass(frozen=True)
@@ -37,49 +46,14 @@ def specialise(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], fr
     import Numba. ``frames`` is ``"bounds"`` or ``"size"``.
     """
     if not aggregate.compiled:
-        run = kernel.make(interpreted.namespace(aggregate, frames))
-        return Specialised(run, parameters(run), np.dtype(object), np.dtype(object))
+        plain = kernel.make(interpreted.namespace(aggregate, frames))
+        return Specialised(plain, parameters(plain), np.dtype(object), np.dtype(object))
     dtypes = tuple(np.dtype(dtype) for dtype in inputs)
-    key = meaning.digest(_surroundings(), kernel.make, *_functions(aggregate), [d.str for d in dtypes], frames)
+    key = _key(kernel, aggregate, dtypes, frames)
     with _making:
         if key not in _made:
             _made[key] = _load(kernel, aggregate, dtypes, frames, key)
-        return _made[key]
-
-
-def _functions(aggregate: Aggregate) -> tuple[Any, ...]:
-    return aggregate.lift, aggregate.combine, aggregate.lower, aggregate.inverse, aggregate.rows
-
-
-@cache
-def _surroundings() -> str:
-    """Whatever else a compiled kernel depends on: versions, processor, and this layer itself."""
-    from importlib.metadata import version
-    from sys import version_info
-
-    here = sorted(Path(__file__).parent.glob("*.py"))
-    return meaning.digest(
-        tuple(version_info),
-        np.__version__,
-        version("numba"),
-        version("llvmlite"),
-        native.processor(),
-        [path.read_bytes() for path in here],
-    )
-
-
-def _load(kernel: Kernel, aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str, key: str) -> Specialised:
-    stored = disk.read(key)
-    if stored is None:
-        with disk.lock(key):
-            stored = disk.read(key)  # another process may have compiled it meanwhile
-            if stored is None:
-                from sash.kernels.compiling import numba_backend
-
-                stored = numba_backend.build(kernel.make, aggregate, inputs, frames)
-                disk.write(key, *stored)
-    description, code = stored
-    call = native.load(code, description["name"], description["words"])
+    description, call = _made[key]
 
     def run(*arguments: Any) -> int:
         status, result = call(*arguments)
@@ -92,6 +66,69 @@ def _load(kernel: Kernel, aggregate: Aggregate, inputs: tuple[np.dtype, ...], fr
 
     state, answer = _dtype(description["state"]), _dtype(description["answer"])
     return Specialised(run, description["parameters"], state, answer)
+
+
+def _key(kernel: Kernel, aggregate: Aggregate, dtypes: tuple[np.dtype, ...], frames: str) -> str:
+    parts = {part: getattr(aggregate, part) for part in ("lift", "combine", "lower", "inverse", "rows")}
+    try:
+        return meaning.digest(_surroundings(), kernel.make, parts, dtypes, frames)
+    except meaning.Unclear as error:
+        raise NotCompilable(
+            f"{aggregate.name} cannot be compiled: {error}; compiled functions read numbers, strings, tuples, "
+            f"contiguous arrays of up to {meaning.LARGEST} bytes, enumerations, modules and functions; {ADVICE}"
+        ) from None
+
+
+@cache
+def _surroundings() -> str:
+    """Whatever else a compiled kernel depends on: versions, settings, processor, and this layer itself."""
+    import llvmlite
+
+    settings = sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_"))
+    here = sorted(Path(__file__).parent.glob("*.py"))
+    return meaning.digest(
+        tuple(sys.version_info),
+        np.__version__,
+        _numba_version(),
+        llvmlite.__version__,
+        settings,
+        native.processor(),
+        [path.read_bytes() for path in here],
+    )
+
+
+def _numba_version() -> Any:
+    """What Numba says of its version, without importing it; importlib.metadata takes ten times as long."""
+    spec = find_spec("numba")
+    written = Path(spec.origin or "").with_name("_version.py") if spec else Path()
+    if written.is_file():
+        return written.read_bytes()
+    from importlib.metadata import version
+
+    return version("numba")
+
+
+def _load(kernel: Kernel, aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str, key: str) -> Loaded:
+    stored = disk.read(key)
+    if stored is not None:
+        return _link(aggregate, *stored)
+    with disk.lock(key):
+        stored = disk.read(key)  # another process may have compiled it meanwhile
+        if stored is not None:
+            return _link(aggregate, *stored)
+        from sash.kernels.compiling import numba_backend
+
+        built = numba_backend.build(kernel.make, aggregate, inputs, frames)
+        loaded = _link(aggregate, *built)
+        disk.write(key, *built)
+        return loaded
+
+
+def _link(aggregate: Aggregate, description: dict[str, Any], code: bytes) -> Loaded:
+    try:
+        return description, native.load(code, description["name"], description["words"])
+    except native.Unresolved as error:
+        raise NotCompilable(f"{aggregate.name} cannot be compiled: {error}; {ADVICE}") from None
 
 
 def _dtype(described: Any) -> np.dtype:

@@ -1,0 +1,184 @@
+"""The window algorithms against each other and against Polars: ``make bench-fifo``.
+
+Nanoseconds a row, one thread each but for pba, which has a second; medians of five runs after one to
+warm up. Every comparison is within one run.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["POLARS_MAX_THREADS"] = "1"  # before Polars is imported: one thread each
+
+import math
+import statistics
+import sys
+import time
+
+import numpy as np
+import polars as pl
+
+from bench.timing import machine, seconds, table
+from sash.algebra.catalogue import builtin
+from sash.kernels.fifo import ALGORITHMS, Sliding
+from sash.kernels.fifo.sliding import refusal
+
+RANDOM = np.random.default_rng(0)
+BUDGET = 4e9  # combines: what would take more is left out of the table
+NAMES = list(ALGORITHMS)
+
+
+def throughput(name, aggregate, column, size=None, frames=None):
+    """Nanoseconds a row, all rows in one push; None where the algorithm refuses, or would take too long."""
+    if refusal(ALGORITHMS[name], aggregate):
+        return None
+    if name == "recalc" and len(column) * (size or 1) > BUDGET:
+        return None
+
+    def run():
+        window = Sliding(aggregate, column.dtype, size=size, using=name)
+        if frames is None:
+            window.push(column)
+        else:
+            window.push(column, lo=frames[0], hi=frames[1])
+        window.state() if name == "pba" else None
+
+    return seconds(run) / len(column) * 1e9
+
+
+def window_sizes(aggregate, rows=2_000_000):
+    """Throughput over window sizes."""
+    column, sizes = RANDOM.normal(size=rows), [2**k for k in range(0, 21, 2)]
+    figures = {name: [throughput(name, aggregate, column, size) for size in sizes] for name in NAMES}
+    head = ["size", *NAMES]
+    table(
+        f"{aggregate.name}: ns a row, {rows:,} rows, windows of one size, an answer a row",
+        head,
+        [[f"2^{k * 2}", *(figures[name][k] for name in NAMES)] for k in range(len(sizes))],
+    )
+    ratios = [fat / fit for fat, fit in zip(figures["flatfat"], figures["flatfit"], strict=True)]
+    print(f"  flatfit over flatfat, on average: {statistics.mean(ratios):.2f} (expected 1.8)")
+
+
+def slides(size=2**17, rows=2_000_000):
+    """Throughput over slides."""
+    aggregate, column, figures = builtin("max"), RANDOM.normal(size=rows), []
+    for slide in range(1, 11):
+        hi = np.arange(slide, rows + 1, slide)
+        frames = np.maximum(hi - size, 0), hi
+        figures.append([slide, *(throughput(name, aggregate, column, size, frames=None if slide == 0 else frames)
+                                 if name != "recalc" else None for name in NAMES)])  # fmt: skip
+    table(f"max: ns a row, windows of 2^17 rows that slide by 1 to 10, {rows:,} rows", ["slide", *NAMES], figures)
+
+
+def all_ranges():
+    """All n ranges answered at every row, the longest first."""
+    aggregate, rows_out, figures = builtin("max"), 2_000_000, []
+    names = [name for name in NAMES if ALGORITHMS[name].ranges]
+    for size in (4, 16, 64, 256, 1024):
+        rows = rows_out // size
+        column = RANDOM.normal(size=rows)
+        hi = np.repeat(np.arange(1, rows + 1), size)
+        lo = np.maximum(hi - np.tile(np.arange(size, 0, -1), rows), 0)
+        costs = [throughput(name, aggregate, column, frames=(lo, hi)) / size for name in names]
+        fit, fat = costs[names.index("flatfit")], costs[names.index("flatfat")]
+        figures.append([size, *costs, fat / fit])
+    table("max: ns an answer, all ranges 1 to n at every row", ["n", *names, "flatfit over flatfat"], figures)
+    print(f"  on average: {statistics.mean(row[-1] for row in figures):.1f} (expected 10)")
+
+
+def latency(pushes=40_000):
+    """The time of a push of one row, as a caller feels it."""
+    aggregate = builtin("max")
+    for size in (2**13, 2**14):
+        figures = []
+        for name in NAMES:
+            if name == "recalc":
+                continue
+            if refusal(ALGORITHMS[name], aggregate):
+                continue
+            column = RANDOM.normal(size=size + pushes)
+            window = Sliding(aggregate, np.float64, size=size, using=name)
+            window.push(column[:size])
+            batches = [column[at : at + 1] for at in range(size, size + pushes)]
+            times = np.empty(pushes)
+            for k, batch in enumerate(batches):
+                start = time.perf_counter_ns()
+                window.push(batch)
+                times[k] = time.perf_counter_ns() - start
+            micro = np.sort(times) / 1000
+            cuts = [micro[int(pushes * q)] for q in (0.5, 0.9, 0.99, 0.999, 0.9999)]
+            figures.append([name, *map(float, cuts), float(micro[-1]), float(micro.mean())])
+        table(
+            f"max: microseconds a push of one row, Python included, window 2^{int(math.log2(size))}",
+            ["", "p50", "p90", "p99", "p99.9", "p99.99", "max", "mean"],
+            figures,
+        )
+
+
+def coarse(rows=2_000_000, size=1000):
+    """Tumbling windows, and slides of half and a tenth of the window."""
+    aggregate, column, figures = builtin("stddev"), RANDOM.normal(size=rows), []
+    for label, slide in (("tumbling", size), ("half", size // 2), ("a tenth", size // 10)):
+        hi = np.arange(slide, rows + 1, slide)
+        frames = np.maximum(hi - size, 0), hi
+        figures.append([label, *(throughput(name, aggregate, column, size, frames) for name in NAMES)])
+    table(f"stddev: ns a row, windows of {size} rows, coarse slides", ["slide", *NAMES], figures)
+
+
+def memory():
+    """Bytes of state a row of the window."""
+    aggregate, figures = builtin("max"), []
+    for size in (2**10, 2**10 + 1, 2**20):
+        windows = [None if refusal(ALGORITHMS[n], aggregate) else Sliding(aggregate, np.float64, size=size, using=n)
+                   for n in NAMES]  # fmt: skip
+        bytes_ = [w and sum(a.nbytes for a in w.arrays.values()) / size for w in windows]
+        figures.append([size, *bytes_])
+    table("max of doubles: bytes of state a row of the window", ["size", *NAMES], figures)
+
+
+def against_polars(rows=10_000_000):
+    """Rolling aggregates of ten million doubles, one thread each."""
+    column = RANDOM.normal(size=rows)
+    series, figures = pl.Series(column), []
+    for name, theirs in (("max", "rolling_max"), ("avg", "rolling_mean"), ("stddev", "rolling_std")):
+        for size in (1000, 100_000):
+            peer = seconds(lambda f=theirs, n=size: getattr(series, f)(n, min_samples=1)) / rows * 1e9
+            ours = [throughput(algorithm, builtin(name), column, size) for algorithm in ("sba", "two_stacks")]
+            figures.append([name, size, *ours, peer, peer / min(ours)])
+    table(
+        f"Polars {pl.__version__}: ns a row, {rows:,} doubles, one thread each",
+        ["", "size", "sba", "two_stacks", "Polars", "Polars over Sash"],
+        figures,
+    )
+
+
+def second_core(rows=4_000_000):
+    """Whether PBA gains by its second thread."""
+    column, figures = np.abs(RANDOM.normal(size=rows)) + 0.1, []
+    for name in ("max", "stddev", "moment_sketch"):
+        for size in (2**13, 2**15, 2**17, 2**20):
+            sba, stacks, pba = (throughput(a, builtin(name), column, size) for a in ("sba", "two_stacks", "pba"))
+            figures.append([name, f"2^{int(math.log2(size))}", sba, stacks, pba, sba / pba, stacks / pba])
+    table(
+        f"pba with a second thread: ns a row, {rows:,} rows",
+        ["", "size", "sba", "two_stacks", "pba", "pba over sba", "pba over two_stacks"],
+        figures,
+    )
+
+
+PARTS = {
+    "polars": against_polars,
+    "sizes": lambda: [window_sizes(builtin(name)) for name in ("max", "stddev")],
+    "slides": slides,
+    "ranges": all_ranges,
+    "coarse": coarse,
+    "second": second_core,
+    "latency": latency,
+    "memory": memory,
+}
+
+if __name__ == "__main__":
+    print(machine())
+    for part in sys.argv[1:] or PARTS:
+        PARTS[part]()
