@@ -284,6 +284,8 @@ PARAMETERS = {
     "ith_smallest": (3,),
     "top_k": (3,),
     "concat": (", ",),
+    "moment_quantile": (0.5,),
+    "bloom_filter": (512, 4),
 }
 
 
@@ -291,10 +293,7 @@ def builtins():
     """Each built-in once, under the first of its names, with the samples that suit it."""
     known = set()
     for name, make in CATALOGUE.items():
-        try:
-            aggregate = make(*PARAMETERS.get(name, ()))
-        except (TypeError, SashError):  # it takes parameters that are not known here
-            continue
+        aggregate = make(*PARAMETERS.get(name, ()))
         functions = aggregate.lift, aggregate.combine, aggregate.lower, aggregate.finish
         if functions in known:
             continue
@@ -306,7 +305,7 @@ def builtins():
 def suitable(name, aggregate):
     if aggregate.inputs == 2:
         return {"pairs": PAIRS}
-    if name.startswith("bit_"):
+    if name.startswith("bit_") or name == "bloom_filter":
         return {"integers": INTEGERS}
     if name == "geometric_mean":  # the logarithm of 0 is infinite, and what is infinite cannot be taken away
         return {"positive": POSITIVE}

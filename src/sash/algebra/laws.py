@@ -98,7 +98,7 @@ class _Law:
     promised: bool = True
     held: str = "held"
     trials: int = 0
-    sentence: str | None = None
+    sentence: str | None = None  # what showed that a law that is not promised does not hold
 
 
 class _Search:
@@ -288,10 +288,10 @@ class _Search:
             law.trials += 1
             return
         name, sentence = found
-        if name == law.name and not law.promised:
+        if not law.promised:
             law.sentence = sentence
         elif name not in self.broken:
-            self.broken[name] = self._shrunk(law, name, runs)
+            self.broken[name] = self._shrunk(law, name, runs, sentence)
 
     def _attempt(self, law: _Law, runs: tuple[Run, ...]) -> tuple[str, str] | None:
         """The name of the law that a case breaks, and how; or None."""
@@ -311,23 +311,17 @@ class _Search:
             self.known[key] = reduce(self.combine, (self.lift(i, start + k) for k, i in enumerate(run)))
         return self.known[key]
 
-    def _shrunk(self, law: _Law, name: str, runs: tuple[Run, ...]) -> str:
+    def _shrunk(self, law: _Law, name: str, runs: tuple[Run, ...], sentence: str) -> str:
         """The sentence of a case as small as can be found that breaks the law of this name too."""
-        left = SHRINKS
-        improved = True
-        while improved and left > 0:
-            improved = False
-            for smaller in _smaller(runs):
-                left -= 1
-                found = self._attempt(law, smaller)
-                if found is not None and found[0] == name:
-                    runs, improved = smaller, True
-                    break
-                if left == 0:
-                    break
-        found = self._attempt(law, runs)
-        assert found is not None
-        return found[1]
+        cases = _smaller(runs)
+        for _ in range(SHRINKS):
+            smaller = next(cases, None)
+            if smaller is None:
+                break
+            found = self._attempt(law, smaller)
+            if found is not None and found[0] == name:
+                sentence, cases = found[1], _smaller(smaller)
+        return sentence
 
     def _operands(self, runs: tuple[Run, ...]) -> str:
         """Which rows the operands are folds of: ``a = fold of [3.0], b = c = fold of [1.0, 2.0]``."""

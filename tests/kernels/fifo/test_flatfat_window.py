@@ -346,6 +346,14 @@ def test_a_fifo_window_uses_its_space_again():
     assert counted.window.capacity == 4
 
 
+def test_an_emptied_window_begins_anew():
+    counted = Counting(*"abc", capacity=4)
+    counted.window.evict([0, 2, 1])
+    counted.window.insert(list("defg"))
+    assert counted.cost("query") == 0
+    assert whole(counted.window) == "defg"
+
+
 @pytest.mark.parametrize(("evicted", "capacity"), [([3], 16), ([3, 5], 8), ([3, 4, 5, 6], 8)])
 def test_a_full_buffer_is_compacted_up_to_three_quarters_and_doubled_above(evicted, capacity):
     counted = Counting(*"abcdefgh", capacity=8)

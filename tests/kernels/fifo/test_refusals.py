@@ -69,3 +69,24 @@ def test_the_wrong_number_of_columns_is_named():
         window.push(np.arange(3.0))
     with pytest.raises(sash.SashError, match="corr takes 2 columns, got the types of 1"):
         Sliding(builtin("corr"), np.float64, size=2)
+
+
+def test_a_state_of_another_making_is_refused():
+    saved = Sliding(builtin("max"), np.int8, size=3, using="daba").state()
+    for other, message in (
+        (Sliding(builtin("max"), np.float64, size=3, using="daba"), "state must hold 3 entries of float64 as ring"),
+        (Sliding(builtin("max"), np.int8, size=4, using="daba"), "state must be of a window of 4 rows, got one of 3"),
+        (Sliding(builtin("max"), np.int8, size=3, using="sba"), "state must be of a window of sba"),
+    ):
+        with pytest.raises(sash.SashError, match=message):
+            other.restore(saved)
+
+
+def test_columns_of_another_type_are_not_cut_to_fit():
+    window = Sliding(builtin("max"), np.int64, size=3)
+    with pytest.raises(sash.SashError, match="push takes a column of int64, got float64 in 1 dimensions"):
+        window.push(np.array([1.5]))
+    with pytest.raises(sash.SashError, match="push takes a column of float64, got <U1"):
+        Sliding(builtin("avg"), np.float64, size=2).push(np.array(["x"]))
+    with pytest.raises(sash.SashError, match="push needs one number of rows"):
+        Sliding(builtin("count"), size=2).push(rows=-1)

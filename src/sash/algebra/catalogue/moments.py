@@ -81,12 +81,12 @@ def merge_four(a: Any, b: Any) -> Any:
 
 def skewness(s: Any) -> Any:
     """The third standardised moment."""
-    return None if s[2] == 0.0 else math.sqrt(s[0]) * s[3] / math.sqrt(s[2] * s[2] * s[2])
+    return None if s[2] == 0.0 else math.sqrt(s[0]) * (s[3] / s[2]) / math.sqrt(s[2])
 
 
 def kurtosis(s: Any) -> Any:
     """The fourth standardised moment, less the 3 of a normal distribution."""
-    return None if s[2] == 0.0 else s[0] * s[4] / (s[2] * s[2]) - 3.0
+    return None if s[2] == 0.0 else s[0] * (s[4] / s[2]) / s[2] - 3.0
 
 
 SKEWNESS = Aggregate(

@@ -59,14 +59,15 @@ def lift_dependent(y: Any, x: Any) -> Any:
 
 def corr(s: Any) -> Any:
     """Pearson's correlation; NULL where a column does not vary."""
-    return None if s[3] == 0.0 or s[4] == 0.0 else s[5] / math.sqrt(s[3] * s[4])
+    both = math.sqrt(s[3]) * math.sqrt(s[4])
+    return None if both == 0.0 else s[5] / both
 
 
 def r2(s: Any) -> Any:
     """The square of the correlation; NULL where x does not vary, 1 where only y does not."""
     if s[3] == 0.0:
         return None
-    return 1.0 if s[4] == 0.0 else s[5] * s[5] / (s[3] * s[4])
+    return 1.0 if s[4] == 0.0 else (s[5] / s[3]) * (s[5] / s[4])
 
 
 COVAR_POP = Aggregate(

@@ -25,8 +25,16 @@ ADVICE = "pass compiled=False to run it, slowly, as plain Python"
 
 _made: dict[str, Loaded] = {}
 _making = threading.RLock()
-if hasattr(os, "register_at_fork"):  # a child of a process that is compiling would wait for ever
-    os.register_at_fork(before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release)
+
+
+def _after_fork() -> None:
+    """Let go of what a thread held that did not come along into the child."""
+    global _making
+    _making = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @dataclass(frozen=True)
@@ -116,12 +124,24 @@ def _load(kernel: Kernel, aggregate: Aggregate, inputs: tuple[np.dtype, ...], fr
         stored = disk.read(key)  # another process may have compiled it meanwhile
         if stored is not None:
             return _link(aggregate, *stored)
-        from sash.kernels.compiling import numba_backend
-
-        built = numba_backend.build(kernel.make, aggregate, inputs, frames)
+        built = _compiler().build(kernel.make, aggregate, inputs, frames)
         loaded = _link(aggregate, *built)
         disk.write(key, *built)
         return loaded
+
+
+@cache
+def _compiler() -> Any:
+    """The backend that imports Numba; from now on a fork waits until nothing is being compiled.
+
+    A child born in mid-compile would find Numba's and LLVM's locks held by nobody. Hooks run latest first:
+    registered after Numba has imported logging, this one waits before logging takes the lock that compiling needs.
+    """
+    from sash.kernels.compiling import numba_backend
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lambda: _making.acquire(), after_in_parent=lambda: _making.release())
+    return numba_backend
 
 
 def _link(aggregate: Aggregate, description: dict[str, Any], code: bytes) -> Loaded:

@@ -20,10 +20,11 @@ import numpy as np
 
 from sash.algebra import Aggregate
 from sash.errors import Refused, SashError
-from sash.kernels.compiling import Kernel, Specialised, interpreted, specialise
+from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.fifo.flatfat_tree import flatfat_build, flatfat_evict, flatfat_ranges, flatfat_write
 from sash.kernels.fifo.layout import power_of_two, twice_a_power_of_two
 from sash.kernels.fifo.sliding import Answered
+from sash.kernels.inputs import Inputs
 
 
 class FlatFat:
@@ -46,14 +47,8 @@ class FlatFat:
         """Hold an empty window over columns of these types; it never has room for fewer than ``capacity`` rows."""
         if not isinstance(capacity, (int, np.integer)) or capacity < 1:
             raise SashError(f"capacity must be a whole number of rows, at least 1, got {capacity!r}")
-        self.dtypes = tuple(np.dtype(dtype) for dtype in dtypes)
-        self.aggregate = aggregate.of(self.dtypes)
-        if self.aggregate.cast:
-            self.dtypes = (np.dtype(self.aggregate.cast),) * len(self.dtypes)
-        if len(self.dtypes) != self.aggregate.inputs:
-            raise SashError(
-                f"{aggregate.name} takes {self.aggregate.inputs} columns, got the types of {len(self.dtypes)}"
-            )
+        self.inputs = Inputs(aggregate, dtypes)
+        self.aggregate = self.inputs.aggregate
         if self.aggregate.returns == "rows":
             raise Refused(
                 f"a window that is not FIFO has holes; {aggregate.name} is answered by rows that follow each other"
@@ -79,7 +74,7 @@ class FlatFat:
 
         ``rows`` is the number of rows where the aggregate takes no column.
         """
-        values, rows = self._columns("insert", columns, rows)
+        values, rows = self.inputs.columns("insert", columns, rows)
         ids = np.arange(self._arrived, self._arrived + rows)
         if self._held + rows > self.capacity:
             self._build(self._room(rows), values, rows)
@@ -115,7 +110,7 @@ class FlatFat:
     def update(self, ids: Any, *columns: Any) -> None:
         """Replace rows by others; where an id is named twice, the last counts."""
         ids = _whole("ids", ids)
-        values, _ = self._columns("update", columns, len(ids))
+        values, _ = self.inputs.columns("update", columns, len(ids))
         self._write(self._slots(ids), ids, values, merging=False)
 
     def merge(self, ids: Any, *columns: Any) -> None:
@@ -129,7 +124,7 @@ class FlatFat:
                 "pass them as its first column, with rows=False"
             )
         ids = _whole("ids", ids)
-        values, _ = self._columns("merge", columns, len(ids))
+        values, _ = self.inputs.columns("merge", columns, len(ids))
         self._write(self._slots(ids), ids, values, merging=True)
 
     def query(self) -> tuple[Any, bool]:
@@ -179,7 +174,7 @@ class FlatFat:
 
     def _specialised(self, kernel: Kernel) -> Specialised:
         if kernel.name not in self._made:
-            self._made[kernel.name] = specialise(kernel, self.aggregate, self.dtypes)
+            self._made[kernel.name] = specialise(kernel, self.aggregate, self.inputs.dtypes)
         return self._made[kernel.name]
 
     def _allocate(self, capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -198,7 +193,7 @@ class FlatFat:
     def _build(self, capacity: int, values: tuple[Any, ...] = (), rows: int = 0) -> None:
         """Move to a tree of this capacity, without the holes, and append rows."""
         new = self._allocate(capacity)
-        values = values or tuple(np.zeros(0, dtype) for dtype in self.dtypes)
+        values = values or tuple(np.zeros(0, dtype) for dtype in self.inputs.dtypes)
         old = self._nodes, self._live, self._ids, self._front, self._held
         self._held = self._run(flatfat_build, *old, values, self._arrived, rows, *new)
         self._front = 0
@@ -222,21 +217,11 @@ class FlatFat:
 
     def _slots(self, ids: np.ndarray) -> np.ndarray:
         """The slots of rows that must be in the window."""
-        offsets = self._offsets(ids, "left")
-        slots = (self._front + offsets) & (self.capacity - 1)
-        found = (offsets < self._held) & (self._ids[slots] == ids) & (self._live[self.capacity + slots] != 0)
+        slots = (self._front + self._offsets(ids, "left")) & (self.capacity - 1)
+        found = (self._ids[slots] == ids) & (self._live[self.capacity + slots] != 0)
         if not found.all():
             raise SashError(f"ids must be of rows in the window, got {_few(ids[~found])}")
         return slots
-
-    def _columns(self, method: str, columns: tuple[Any, ...], rows: int | None) -> tuple[tuple[Any, ...], int]:
-        if len(columns) != len(self.dtypes):
-            raise SashError(f"{method} takes {len(self.dtypes)} columns, got {len(columns)}")
-        values = tuple(np.ascontiguousarray(c, d) for c, d in zip(columns, self.dtypes, strict=True))
-        lengths = {len(column) for column in values} | ({rows} if rows is not None else set())
-        if len(lengths) != 1 or min(lengths) < 0:
-            raise SashError(f"{method} needs one number of rows, got {sorted(lengths) or 'none'}")
-        return values if self.aggregate.compiled else interpreted.columns(values), int(lengths.pop())
 
 
 def _whole(argument: str, ids: Any) -> np.ndarray:

@@ -13,8 +13,9 @@ import numpy as np
 
 from sash.algebra import Aggregate
 from sash.errors import Refused, SashError
-from sash.kernels.compiling import Kernel, Specialised, interpreted, specialise
-from sash.kernels.fifo.layout import FIRST, HEAD, HELD, TAIL, per_row
+from sash.kernels.compiling import Kernel, Specialised, specialise
+from sash.kernels.fifo.layout import FIRST, HEAD, HELD, TAIL
+from sash.kernels.inputs import Inputs
 
 EMPTY = np.zeros(0, np.int64)
 
@@ -47,14 +48,8 @@ class Sliding:
         self.kernel = _kernel(using)
         if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
             raise SashError(f"size must be a whole number of rows, at least 1, got {size!r}")
-        self.dtypes = tuple(np.dtype(dtype) for dtype in dtypes)
-        self.aggregate = aggregate.of(self.dtypes)
-        if self.aggregate.cast:
-            self.dtypes = (np.dtype(self.aggregate.cast),) * len(self.dtypes)
-        if len(self.dtypes) != self.aggregate.inputs:
-            raise SashError(
-                f"{aggregate.name} takes {self.aggregate.inputs} columns, got the types of {len(self.dtypes)}"
-            )
+        self.inputs = Inputs(aggregate, dtypes)
+        self.aggregate = self.inputs.aggregate
         if reason := refusal(self.kernel, self.aggregate):
             raise Refused(reason)
         self.size = size
@@ -75,7 +70,7 @@ class Sliding:
         last ``lo`` are let go, or, for several ranges, before ``keep``. ``rows`` is the number of rows
         where the aggregate takes no column.
         """
-        values, rows = self._columns(columns, rows)
+        values, rows = self.inputs.columns("push", columns, rows)
         frames, starts = self._frames(lo, hi, keep, rows)
         answers = rows if self.size is not None else len(frames[1])
         out = np.empty(answers, self.made.answer), np.ones(answers, np.bool_)
@@ -94,36 +89,36 @@ class Sliding:
         """All that must be kept to go on later, as plain arrays."""
         if self.driver is not None:
             self.driver.settle()
-        return {"rows": np.array([self.rows]), **{name: array.copy() for name, array in self.arrays.items()}}
+        return {"window": np.array([self.rows, self.capacity])} | {n: a.copy() for n, a in self.arrays.items()}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on where a window of the same making was when its state was taken."""
+        if set(state) != {"window", *self.arrays}:
+            raise SashError(f"state must be of a window of {self.kernel.name}, got the arrays {', '.join(state)}")
+        rows, capacity = map(int, state["window"])
+        for name, array in self.arrays.items():
+            length = self.kernel.sizes[name](capacity)
+            if state[name].dtype != array.dtype or len(state[name]) != length:
+                raise SashError(
+                    f"state must hold {length} entries of {array.dtype} as {name}, "
+                    f"got {len(state[name])} of {state[name].dtype}"
+                )
+        if self.size is not None and capacity != self.size:
+            raise SashError(f"state must be of a window of {self.size} rows, got one of {capacity}")
         if self.driver is not None:
             self.driver.settle()
-        self.rows = int(state["rows"][0])
+        self.rows, self.capacity = rows, capacity
         self.arrays = {name: state[name].copy() for name in self.arrays}
-        ring = next(name for name, size in self.kernel.sizes.items() if size(1 << 20) >= 1 << 20)
-        per = self.kernel.sizes[ring](1 << 20) >> 20
-        self.capacity = len(self.arrays[ring]) // per
 
     def _specialise(self, kernel: Kernel) -> Specialised:
         kind = "bounds" if self.size is None else "size"
-        return specialise(kernel, self.aggregate, self.dtypes, kind)
+        return specialise(kernel, self.aggregate, self.inputs.dtypes, kind)
 
     def _allocate(self, capacity: int) -> dict[str, np.ndarray]:
         """Empty arrays for the kernel's state, typed by what its parameters say they hold."""
         types = {"States": self.made.state, "Marks": np.dtype(np.int64), "Flags": np.dtype(np.uint8)}
         kinds = self.made.parameters
         return {name: np.zeros(size(capacity), types[kinds[name]]) for name, size in self.kernel.sizes.items()}
-
-    def _columns(self, columns: tuple[Any, ...], rows: int | None) -> tuple[tuple[Any, ...], int]:
-        if len(columns) != len(self.dtypes):
-            raise SashError(f"push takes {len(self.dtypes)} columns, got {len(columns)}")
-        values = tuple(np.ascontiguousarray(c, d) for c, d in zip(columns, self.dtypes, strict=True))
-        lengths = {len(column) for column in values} | ({rows} if rows is not None else set())
-        if len(lengths) != 1:
-            raise SashError(f"push needs one number of rows, got {sorted(lengths) or 'none'}")
-        return values if self.aggregate.compiled else interpreted.columns(values), lengths.pop()
 
     def _frames(self, lo: Any, hi: Any, keep: int | None, rows: int) -> tuple[Any, np.ndarray]:
         """Check the frames, make room for the largest, and give them as the kernel takes them."""
@@ -165,7 +160,7 @@ class Sliding:
         for name, size in self.kernel.sizes.items():
             if self.kernel.grow is not None and size(capacity) >= capacity:
                 self._specialise(self.kernel.grow).run(old[name], new[name], marks)
-            elif size is per_row or size(capacity) >= capacity:
+            elif size(capacity) >= capacity:
                 new[name][:held] = np.roll(old[name], -first)[:held]
             else:
                 new[name][:] = old[name]
@@ -206,11 +201,10 @@ def refusal(kernel: Kernel, aggregate: Aggregate) -> str | None:
 
 def eligible(kernel: Kernel, aggregate: Aggregate, *dtypes: Any) -> bool:
     """Whether the planner may choose an algorithm: one that is not exact is only taken by name."""
-    kinds = tuple(np.dtype(dtype) for dtype in dtypes)
-    definition = aggregate.of(kinds)
-    if refusal(kernel, definition):
+    inputs = Inputs(aggregate, dtypes)
+    if refusal(kernel, inputs.aggregate):
         return False
-    return "exact" not in kernel.needs or not _floating(specialise(kernel, definition, kinds).state)
+    return "exact" not in kernel.needs or not _floating(specialise(kernel, inputs.aggregate, inputs.dtypes).state)
 
 
 def _floating(state: np.dtype) -> bool:
