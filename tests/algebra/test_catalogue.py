@@ -296,6 +296,26 @@ def test_every_built_in_has_a_function_and_every_function_a_sentence():
             assert getattr(sf, name).__doc__.strip().endswith(".")
 
 
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_answers_are_finished_where_frames_are_empty_too(compiled):
+    column, lo, hi = np.array([2**62, 2**62, 7]), [0, 1, 2], [0, 2, 2]
+    for name, parameters, expected in (
+        ("sum", (), [0, 2**62, 0]),
+        ("top_k", (2,), [[], [2**62], []]),
+        ("range", (), [0] * 3),
+    ):
+        got = slide(builtin(name, *parameters).but(compiled=compiled), column, lo=lo, hi=hi, using="two_stacks")
+        listed = got.values.to_pylist() if isinstance(got.values, pa.Array) else got.values.tolist()
+        assert listed == expected
+        assert got.valid.tolist() == [False, True, False]
+
+
+def test_a_changed_aggregate_stays_changed_for_its_types():
+    changed = builtin("sum").but(name="total", compiled=False)
+    definition = changed.of((np.dtype("int32"),))
+    assert (definition.name, definition.compiled) == ("total", False)
+
+
 @given(st.data())
 def test_windows_of_no_rows_at_all(data):
     name = data.draw(st.sampled_from(["max", "avg", "stddev"]))

@@ -81,9 +81,10 @@ STATES = {
         Aggregate("if_positive", lift=lambda x: x, combine=add, lower=lambda s: s if s > 0 else None),
         DOUBLES,
     ),
-    "sometimes a tuple with NULL": (
+    "sometimes a tuple": pytest.param(
         Aggregate("both", lift=lambda x: x, combine=add, lower=lambda s: (s, s > 5) if s > 0 else None),
         INTEGERS,
+        marks=pytest.mark.xfail(raises=AttributeError, strict=True, reason="Numba takes no item of an optional tuple"),
     ),
 }
 

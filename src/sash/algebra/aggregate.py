@@ -123,7 +123,10 @@ class Aggregate:
         return self if self.typed is None else self.typed(dtypes)
 
     def but(self, **changes: Any) -> Aggregate:
-        """The same aggregate with some fields changed."""
+        """The same aggregate with some fields changed, and so whatever its types make of it."""
+        typed = self.typed
+        if typed is not None and "typed" not in changes:
+            return replace(self, typed=lambda dtypes: typed(dtypes).but(**changes), **changes)
         return replace(self, **changes)
 
 

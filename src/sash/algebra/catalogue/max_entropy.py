@@ -135,8 +135,10 @@ def _fit(moments: Floats, used: Flags) -> tuple[Floats, Floats]:
         move[taken], promise[taken] = _newton(found[taken], price[taken], mass[better], moments[taken], used[taken])
         step[taken] = 1.0
 
+        there = final & (promise[taken] <= CLOSE)
+        settled[taken[there]] = found[taken[there]]
         going = step[moving] >= SHORTEST
-        going[better] = ~final | (promise[taken] > CLOSE)
+        going[better] = ~there
         moving = moving[going]
         if not len(moving):
             break

@@ -42,7 +42,7 @@ def _best(name: str, k: int, before: Callable[[Any, Any], bool]) -> Aggregate:
     def typed(dtypes: tuple[Any, ...]) -> Aggregate:
         zero = np.dtype(dtypes[0]).type(0) if dtypes else 0.0
         blank = (zero,) * k
-        return plain.but(lift=lambda x: (1, replaced(blank, 0, x)), typed=None)
+        return plain.but(lift=lambda x: (1, replaced(blank, 0, x)))
 
     blank = (0.0,) * k
     plain = Aggregate(
@@ -51,23 +51,16 @@ def _best(name: str, k: int, before: Callable[[Any, Any], bool]) -> Aggregate:
     return plain.but(typed=typed)
 
 
-def _adapt(aggregate: Aggregate, **changes: Any) -> Aggregate:
-    """Change an aggregate and whatever its types make of it."""
-    typed = aggregate.typed
-    assert typed is not None
-    return aggregate.but(**changes, typed=lambda dtypes: typed(dtypes).but(**changes))
-
-
 def ith_smallest(i: Any) -> Aggregate:
     """The i-th value in ascending order; NULL where there are fewer."""
     i = whole("i", i, most=MOST)
-    return _adapt(_best("ith_smallest", i, below), lower=lambda s: s[1][i - 1] if s[0] >= i else None)
+    return _best("ith_smallest", i, below).but(lower=lambda s: s[1][i - 1] if s[0] >= i else None)
 
 
 def top_k(k: Any) -> Aggregate:
     """The k largest values, the largest first, as a list."""
     k = whole("k", k, most=MOST)
-    return _adapt(_best("top_k", k, above), finish=lists)
+    return _best("top_k", k, above).but(finish=lists)
 
 
 def lists(answers: Any) -> Any:

@@ -49,11 +49,6 @@ def lower_halves(s: Any) -> Any:
 
 def fits(answers: Any) -> Any:
     """64-bit sums of their halves; raises where one does not fit, though its prefixes may not have."""
-    if answers.dtype == object:
-        exact = [(int(high) << 32) + int(low) for low, high in answers]
-        if any(not -(1 << 63) <= value < 1 << 63 for value in exact):
-            raise Overflow("the sum of a frame does not fit 64 bits; sum a wider type, such as a decimal or a double")
-        return np.array(exact, np.int64)
     low, high = answers["f0"], answers["f1"]
     if np.any((high < -(1 << 31)) | (high >= 1 << 31)):
         raise Overflow("the sum of a frame does not fit 64 bits; sum a wider type, such as a decimal or a double")

@@ -1,7 +1,8 @@
 """The few functions that differ with the shape of a state, written out for that shape.
 
 Numba reads fields of a record, and builds tuples, only where their names and lengths stand in the
-source, so the source is made here.
+source, so the source is made here. Indices are cast to unsigned: an index that might be negative would
+be tested at every access.
 """
 
 from __future__ import annotations
@@ -10,28 +11,30 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 Shape = Any  # None for a scalar, a tuple of shapes for a tuple
 
 
 def lifting(inputs: int, rows: bool, lift: Callable[..., Any]) -> Callable[..., Any]:
     """``lift_row(values, i, row)``: the partial of the i-th row of a batch."""
-    arguments = ["row"] * rows + [f"values[{k}][i]" for k in range(inputs)]
+    arguments = ["row"] * rows + [f"values[{k}][at(i)]" for k in range(inputs)]
     return _define("lift_row(values, i, row)", f"return lift({', '.join(arguments)})", lift=lift)
 
 
 def loading(shape: Shape) -> Callable[..., Any]:
     """``load(states, i)``: the i-th partial, as a scalar or a nested tuple."""
     if shape is None:
-        return _define("load(states, i)", "return states[i]")
-    return _define("load(states, i)", "record = states[i]", f"return {_pattern(shape, 'record.f{}')}")
+        return _define("load(states, i)", "return states[at(i)]")
+    return _define("load(states, i)", "record = states[at(i)]", f"return {_pattern(shape, 'record.f{}')}")
 
 
 def storing(shape: Shape) -> Callable[..., Any]:
     """``store(states, i, state)``: put a partial in its place."""
     if shape is None:
-        return _define("store(states, i, state)", "states[i] = state")
+        return _define("store(states, i, state)", "states[at(i)] = state")
     moves = [f"record.f{k} = state{path}" for k, path in enumerate(_paths(shape))]
-    return _define("store(states, i, state)", "record = states[i]", *moves)
+    return _define("store(states, i, state)", "record = states[at(i)]", *moves)
 
 
 def comparing(shape: Shape) -> Callable[..., Any]:
@@ -43,11 +46,11 @@ def comparing(shape: Shape) -> Callable[..., Any]:
 
 def answering(shape: Shape, optional: bool, lower: Callable[..., Any]) -> Callable[..., Any]:
     """``answer(out, i, state)``: lower a partial into the i-th answer; None is NULL."""
-    put = ["out[0][i] = value"]
+    put = ["out[0][at(i)] = value"]
     if shape is not None:
-        put = ["record = out[0][i]", *(f"record.f{k} = value{path}" for k, path in enumerate(_paths(shape)))]
+        put = ["record = out[0][at(i)]", *(f"record.f{k} = value{path}" for k, path in enumerate(_paths(shape)))]
     if optional:
-        put = ["if value is None:", "    out[1][i] = False", "else:", *("    " + line for line in put)]
+        put = ["if value is None:", "    out[1][at(i)] = False", "else:", *("    " + line for line in put)]
     return _define("answer(out, i, state)", "value = lower(state)", *put, lower=lower)
 
 
@@ -77,6 +80,6 @@ def _pattern(shape: Shape, name: str) -> str:
 
 def _define(head: str, *body: str, **names: Any) -> Callable[..., Any]:
     source = f"def {head}:\n" + "".join(f"    {line}\n" for line in body)
-    scope: dict[str, Any] = dict(names)
+    scope: dict[str, Any] = {"at": np.uint64, **names}
     exec(source, scope)
     return scope[head.partition("(")[0]]

@@ -59,3 +59,22 @@ def same(a: Any, b: Any) -> bool:
 def columns(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Input columns as lists of Python scalars, whose integers do not overflow."""
     return tuple(column.tolist() if isinstance(column, np.ndarray) else column for column in values)
+
+
+def records(answers: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    """Answers as compiled kernels give them: an array of numbers, or of records of their scalars."""
+    known = answers[valid]
+    if not len(known) or not isinstance(known[0], tuple):
+        numbers = np.array(known.tolist())
+        filled = np.zeros(len(answers), numbers.dtype)
+        filled[valid] = numbers
+        return filled
+    columns = [np.array(column) for column in zip(*map(_flat, known), strict=True)]
+    filled = np.zeros(len(answers), [(f"f{k}", column.dtype) for k, column in enumerate(columns)])
+    for name, column in zip(filled.dtype.names or (), columns, strict=True):
+        filled[name][valid] = column
+    return filled
+
+
+def _flat(state: Any) -> list[Any]:
+    return [scalar for part in state for scalar in _flat(part)] if isinstance(state, tuple) else [state]

@@ -13,7 +13,7 @@ import numpy as np
 
 from sash.algebra import Aggregate
 from sash.errors import Refused, SashError
-from sash.kernels.compiling import Kernel, Specialised, specialise
+from sash.kernels.compiling import Kernel, Specialised, interpreted, specialise
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, TAIL
 from sash.kernels.inputs import Inputs
 
@@ -73,7 +73,7 @@ class Sliding:
         values, rows = self.inputs.columns("push", columns, rows)
         frames, starts = self._frames(lo, hi, keep, rows)
         answers = rows if self.size is not None else len(frames[1])
-        out = np.empty(answers, self.made.answer), np.ones(answers, np.bool_)
+        out = np.zeros(answers, self.made.answer), np.ones(answers, np.bool_)  # an empty frame leaves a zero
         arguments = {"values": values, "base": self.rows, "rows": rows, "frames": frames, "at": 0}
         arguments |= {"starts": starts, "out": out, **self.arrays}
         code = self.made.run
@@ -186,8 +186,10 @@ def slide(
     """
     window = Sliding(aggregate, *(np.asarray(column).dtype for column in columns), size=size, using=using)
     answered = window.push(*columns, lo=lo, hi=hi, rows=rows)
-    finish = window.aggregate.finish
-    return answered if finish is None else Answered(finish(answered.values), answered.valid)
+    if window.aggregate.finish is None or window.aggregate.returns == "rows":
+        return answered
+    values = answered.values if window.aggregate.compiled else interpreted.records(*answered)
+    return Answered(window.aggregate.finish(values), answered.valid)
 
 
 def refusal(kernel: Kernel, aggregate: Aggregate) -> str | None:
