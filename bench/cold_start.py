@@ -43,7 +43,7 @@ def run(source: str, cache: str) -> tuple[float, str]:
     environment = {**os.environ, "SASH_CACHE_DIR": cache}
     began = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", source + REPORT], env=environment, check=True, capture_output=True, text=True
+        [sys.executable, "-c", source + REPORT], env=environment, check=True, stdout=subprocess.PIPE, text=True
     )
     return time.perf_counter() - began, done.stdout.strip()
 

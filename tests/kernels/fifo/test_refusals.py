@@ -90,3 +90,15 @@ def test_columns_of_another_type_are_not_cut_to_fit():
         Sliding(builtin("avg"), np.float64, size=2).push(np.array(["x"]))
     with pytest.raises(sash.SashError, match="push needs one number of rows"):
         Sliding(builtin("count"), size=2).push(rows=-1)
+
+
+def test_answers_can_be_written_over_earlier_ones():
+    window = Sliding(builtin("max"), np.int64, using="daba")
+    first = window.push(np.array([3, 1]), lo=[0, 2], hi=[1, 2])
+    assert first.valid.tolist() == [True, False]
+    again = window.push(np.array([2, 5]), lo=[2, 2], hi=[3, 4], out=first)
+    assert again is first
+    assert first.values.tolist() == [2, 5]
+    assert first.valid.tolist() == [True, True]
+    with pytest.raises(sash.SashError, match="out must hold 1 answers of int64, got 2"):
+        window.push(np.array([2]), lo=[4], hi=[5], out=first)

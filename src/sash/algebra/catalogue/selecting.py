@@ -56,7 +56,7 @@ def smaller_counted(a: Any, b: Any) -> Any:
     return a if above(b[0], a[0]) else (a[0], a[1] + b[1])
 
 
-def _extreme(name: str, combine: Any, of_floats: float, of_integers: str) -> Aggregate:
+def _extreme(name: str, combine: Any, tame: Any, of_floats: float, of_integers: str) -> Aggregate:
     plain = Aggregate(name, lift=lambda x: x, combine=combine, commutative=True, selective=True)
 
     def typed(dtypes: tuple[Any, ...]) -> Aggregate:
@@ -65,13 +65,13 @@ def _extreme(name: str, combine: Any, of_floats: float, of_integers: str) -> Agg
             return plain.but(identity=of_integers == "max")
         if dtype.kind in "iu":
             return plain.but(identity=int(getattr(np.iinfo(dtype), of_integers)))
-        return plain.but(identity=of_floats)
+        return plain.but(identity=of_floats, tame=tame)
 
     return plain.but(typed=typed)
 
 
-MAX = _extreme("max", larger, -math.inf, "min")
-MIN = _extreme("min", smaller, math.nan, "max")
+MAX = _extreme("max", larger, lambda a, b: b if b > a else a, -math.inf, "min")
+MIN = _extreme("min", smaller, lambda a, b: b if b < a else a, math.nan, "max")
 
 MAX_COUNT = Aggregate(
     "max_count",

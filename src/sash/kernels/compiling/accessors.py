@@ -22,6 +22,12 @@ def lifting(inputs: int, rows: bool, lift: Callable[..., Any]) -> Callable[..., 
     return _define("lift_row(values, i, row)", f"return lift({', '.join(arguments)})", lift=lift)
 
 
+def looking(floats: list[int]) -> Callable[..., Any]:
+    """``wild(values, i)``: whether the i-th row of a batch has a NaN in one of these columns."""
+    tests = [f"values[{k}][at(i)] != values[{k}][at(i)]" for k in floats]
+    return _define("wild(values, i)", f"return {' or '.join(tests) or 'False'}")
+
+
 def loading(shape: Shape) -> Callable[..., Any]:
     """``load(states, i)``: the i-th partial, as a scalar or a nested tuple."""
     if shape is None:
@@ -44,19 +50,34 @@ def comparing(shape: Shape) -> Callable[..., Any]:
     return _define("same(a, b)", f"return {' and '.join(tests)}")
 
 
-def answering(shape: Shape, optional: bool, lower: Callable[..., Any]) -> Callable[..., Any]:
-    """``answer(out, i, state)``: lower a partial into the i-th answer; None is NULL."""
-    put = ["out[0][at(i)] = value"]
-    if shape is not None:
-        put = ["record = out[0][at(i)]", *(f"record.f{k} = value{path}" for k, path in enumerate(_paths(shape)))]
+def answering(shape: Shape, optional: bool, lower: Callable[..., Any], surely: Any) -> Callable[..., Any]:
+    """``answer(out, i, state)``: lower a partial into the i-th answer; None is NULL.
+
+    ``surely`` tells Numba that an optional value is not None.
+    """
+    put = _put(shape, "value{}")
     if optional:
-        put = ["if value is None:", "    out[1][at(i)] = False", "else:", *("    " + line for line in put)]
-    return _define("answer(out, i, state)", "value = lower(state)", *put, lower=lower)
+        blank = ["out[1][at(i)] = False", *_put(shape, "0")]
+        put = ["if maybe is None:", *_indent(blank), "else:", *_indent(["value = surely(maybe)", *put])]
+    head = "maybe = lower(state)" if optional else "value = lower(state)"
+    return _define("answer(out, i, state)", head, *put, lower=lower, surely=surely)
 
 
-def leaves(shape: Shape) -> int:
-    """How many scalars a state of this shape holds."""
-    return 1 if shape is None else sum(map(leaves, shape))
+def leaving(shape: Shape) -> Callable[..., Any]:
+    """``absent(out, i)``: the i-th answer is NULL, and zeros stand in its place."""
+    return _define("absent(out, i)", "out[1][at(i)] = False", *_put(shape, "0"))
+
+
+def _put(shape: Shape, value: str) -> list[str]:
+    """Lines that write the i-th answer, each scalar of it as told by its subscript."""
+    if shape is None:
+        return [f"out[0][at(i)] = {value.format('')}"]
+    moves = (f"record.f{k} = {value.format(path)}" for k, path in enumerate(_paths(shape)))
+    return ["record = out[0][at(i)]", *moves]
+
+
+def _indent(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
 
 
 def _paths(shape: Shape) -> list[str]:

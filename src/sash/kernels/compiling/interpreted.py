@@ -31,18 +31,24 @@ def namespace(aggregate: Aggregate, frames: str) -> SimpleNamespace:
     def answer(out: Any, i: int, state: Any) -> None:
         value = lower(state)
         if value is None:
-            out[1][i] = False
+            absent(out, i)
         else:
             out[0][i] = value
+
+    def absent(out: Any, i: int) -> None:
+        out[0][i], out[1][i] = None, False
 
     return SimpleNamespace(
         lift=lift_row,
         combine=aggregate.combine,
         inverse=aggregate.inverse,
+        tame=None,
+        wild=None,
         load=load,
         store=store,
         same=same,
         answer=answer,
+        absent=absent,
         frame=frame_of(frames),
         function=lambda function: function,
         constant=frames == "size",

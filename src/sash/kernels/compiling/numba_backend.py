@@ -39,6 +39,13 @@ def _replaced(state, index, value):  # type: ignore[no-untyped-def]
     return lambda state, index, value: tuple_setitem(state, index, value)
 
 
+@numba.extending.intrinsic
+def _surely(context, value):  # type: ignore[no-untyped-def]
+    """An optional value known not to be None."""
+    kind = value.type if isinstance(value, types.Optional) else value
+    return kind(value), lambda target, builder, _, arguments: target.cast(builder, arguments[0], value, kind)
+
+
 @dataclass(frozen=True)
 class Typed:
     """An aggregate with the types of its states and answers, and its functions compiled for them."""
@@ -66,10 +73,13 @@ def typed(aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str) -> Ty
         lift=_jit(accessors.lifting(len(inputs), aggregate.rows, lift)),
         combine=combine,
         inverse=inverse,
+        tame=_compile(aggregate, "tame", state, state, state) if aggregate.tame else None,
+        wild=_jit(accessors.looking([k for k, dtype in enumerate(inputs) if dtype.kind == "f"])),
         load=_jit(accessors.loading(shape)),
         store=_jit(accessors.storing(shape)),
         same=_jit(accessors.comparing(shape)),
-        answer=_jit(accessors.answering(_shape(answer), optional, lower)),
+        answer=_jit(accessors.answering(_shape(answer), optional, lower, _surely)),
+        absent=_jit(accessors.leaving(_shape(answer))),
         frame=_jit(frame_of(frames)),
         function=_jit,
         constant=frames == "size",

@@ -77,7 +77,7 @@ def specialise(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], fr
 
 
 def _key(kernel: Kernel, aggregate: Aggregate, dtypes: tuple[np.dtype, ...], frames: str) -> str:
-    parts = {part: getattr(aggregate, part) for part in ("lift", "combine", "lower", "inverse", "rows")}
+    parts = {part: getattr(aggregate, part) for part in ("lift", "combine", "lower", "inverse", "tame", "rows")}
     try:
         return meaning.digest(_surroundings(), kernel.make, parts, dtypes, frames)
     except meaning.Unclear as error:

@@ -47,6 +47,7 @@ def b_int_grow(agg: Any) -> Any:
 @kernel(sizes={"nodes": twice_a_power_of_two, "marks": count(OWN)}, ranges=True, grow=b_int_grow)
 def b_int(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+    absent = agg.absent
 
     @agg.function
     def place(capacity, level, position):  # type: ignore[no-untyped-def]
@@ -75,7 +76,7 @@ def b_int(agg: Any) -> Any:
             tail = max(tail, hi)
             if i < answers:
                 if start >= hi:
-                    out[1][i] = False
+                    absent(out, i)
                     continue
                 position, level, some = start, 0, False
                 whole = load(nodes, place(capacity, 0, start))

@@ -26,37 +26,58 @@ from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, p
 from sash.kernels.fifo.two_stacks import two_stacks
 from sash.kernels.threads import second_thread
 
-CLOSED, FILLED, FRONT = OWN, OWN + 1, OWN + 2  # sba: is there a chunk before, rows in the open one, where it stands
+CLOSED, FILLED, FRONT, WILD = OWN, OWN + 1, OWN + 2, OWN + 3  # sba: is there a chunk before, rows in the open one,
+# where the one before stands, and whether it may hold a NaN
 MIDDLE, OPEN, CHUNK, WANTED = OWN, OWN + 1, OWN + 2, OWN + 3  # pba: where chunks begin, their size, the next start
 CUMULATED, MIDDLE_SUM = 0, 1
 
 
-@kernel(sizes={"ring": lambda size: 2 * size, "back": one, "marks": count(OWN + 3)})
+@kernel(sizes={"ring": lambda size: 2 * size, "back": one, "marks": count(OWN + 4)})
 def sba(agg: Any) -> Any:
     lift, combine, load, store, answer = agg.lift, agg.combine, agg.load, agg.store, agg.answer
+    wild, may_be_tame = agg.wild, agg.tame is not None
+
+    def both_ways(combine: Any) -> Any:
+        @agg.function
+        def cumulate(values, base, i, size, ring, front, opened, out):  # type: ignore[no-untyped-def]
+            """Cumulate a whole chunk to the right, with its answers, and to the left, into the ring."""
+            last = i + size - 1
+            running = lift(values, i, base + i)
+            left = lift(values, last, base + last)
+            store(ring, opened + size - 1, left)
+            answer(out, i, combine(load(ring, front + 1), running))
+            for j in range(1, size - 1):
+                running = combine(running, lift(values, i + j, base + i + j))
+                left = combine(lift(values, last - j, base + last - j), left)
+                store(ring, opened + size - 1 - j, left)
+                answer(out, i + j, combine(load(ring, front + j + 1), running))
+            running = combine(running, lift(values, last, base + last))
+            answer(out, last, running)
+            return running
+
+        return cumulate
+
+    usual, tamed = both_ways(combine), both_ways(agg.tame or combine)
 
     def slide(
         values: Values, base: int, rows: int, frames: Frames, ring: States, back: States, marks: Marks, out: Answers
     ) -> int:
         size = len(ring) // 2
-        closed, filled, front = marks[CLOSED], marks[FILLED], marks[FRONT]
+        closed, filled, front, before = marks[CLOSED], marks[FILLED], marks[FRONT], marks[WILD] != 0
         running = load(back, 0)
         i = 0
         while i < rows:
             opened = size - front
             if closed and filled == 0 and 1 < size <= rows - i:
-                last = i + size - 1
-                running = lift(values, i, base + i)
-                left = lift(values, last, base + last)
-                store(ring, opened + size - 1, left)
-                answer(out, i, combine(load(ring, front + 1), running))
-                for j in range(1, size - 1):
-                    running = combine(running, lift(values, i + j, base + i + j))
-                    left = combine(lift(values, last - j, base + last - j), left)
-                    store(ring, opened + size - 1 - j, left)
-                    answer(out, i + j, combine(load(ring, front + j + 1), running))
-                running = combine(running, lift(values, last, base + last))
-                answer(out, last, running)
+                odd = not may_be_tame
+                if may_be_tame:
+                    for j in range(size):
+                        odd |= wild(values, i + j)
+                if odd or before:
+                    running = usual(values, base, i, size, ring, front, opened, out)
+                else:
+                    running = tamed(values, base, i, size, ring, front, opened, out)
+                before = odd
                 i += size
                 front = opened
                 continue
@@ -74,9 +95,9 @@ def sba(agg: Any) -> Any:
                 for j in range(size - 2, 0, -1):
                     left = combine(load(ring, opened + j), left)
                     store(ring, opened + j, left)
-                closed, filled, front = 1, 0, opened
+                closed, filled, front, before = 1, 0, opened, True
         store(back, 0, running)
-        marks[CLOSED], marks[FILLED], marks[FRONT] = closed, filled, front
+        marks[CLOSED], marks[FILLED], marks[FRONT], marks[WILD] = closed, filled, front, before
         marks[TAIL] = base + rows
         marks[HEAD] = max(marks[HEAD], marks[TAIL] - size)
         return 0
@@ -170,6 +191,7 @@ class Cumulating:
 @kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)}, drive=Cumulating)
 def pba(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+    absent = agg.absent
 
     def slide(
         values: Values,
@@ -207,7 +229,7 @@ def pba(agg: Any) -> Any:
             tail = max(tail, hi)
             if i < answers:
                 if lo >= hi:
-                    out[1][i] = False
+                    absent(out, i)
                 elif head < middle:
                     whole = load(ring, first)
                     if middle < opened:

@@ -25,6 +25,7 @@ MIDDLE_SUM, BACK_SUM = 0, 1
 @kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)})
 def daba(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+    absent = agg.absent
 
     def slide(
         values: Values, base: int, rows: int, frames: Frames, ring: States, sums: States, marks: Marks, out: Answers
@@ -65,7 +66,7 @@ def daba(agg: Any) -> Any:
                         store(ring, slot, combine(load(ring, slot), load(ring, below)))
             if i < answers:
                 if lo >= hi:
-                    out[1][i] = False
+                    absent(out, i)
                 elif tail == back:
                     answer(out, i, load(ring, first))
                 else:

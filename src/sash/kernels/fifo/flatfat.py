@@ -50,6 +50,7 @@ def flatfat_grow(agg: Any) -> Any:
 @kernel(sizes={"nodes": twice_a_power_of_two, "marks": count(OWN)}, ranges=True, grow=flatfat_grow)
 def flatfat(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+    absent = agg.absent
 
     @agg.function
     def between(nodes, left, right):  # type: ignore[no-untyped-def]
@@ -99,7 +100,7 @@ def flatfat(agg: Any) -> Any:
             tail = max(tail, hi)
             if i < answers:
                 if start >= hi:
-                    out[1][i] = False
+                    absent(out, i)
                     continue
                 left, right = start & (capacity - 1), (hi - 1) & (capacity - 1)
                 if left <= right:

@@ -135,6 +135,7 @@ def flatfat_build(agg: Any) -> Any:
 @kernel
 def flatfat_ranges(agg: Any) -> Any:
     combine, load, answer = agg.combine, agg.load, agg.answer
+    absent = agg.absent
 
     @agg.function
     def between(nodes, live, left, right):  # type: ignore[no-untyped-def]
@@ -187,7 +188,7 @@ def flatfat_ranges(agg: Any) -> Any:
             if some:
                 answer(out, i, whole)
             else:
-                out[1][i] = False
+                absent(out, i)
         return 0
 
     return ranges

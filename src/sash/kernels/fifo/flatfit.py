@@ -25,6 +25,7 @@ PLAIN = OWN  # from this row on, every link reaches just the next row
 @kernel(sizes={"ring": per_row, "links": per_row, "path": per_row, "marks": count(OWN + 1)}, ranges=True)
 def flatfit(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+    absent = agg.absent
 
     def slide(
         values: Values,
@@ -60,7 +61,7 @@ def flatfit(agg: Any) -> Any:
             if i == answers:
                 break
             if start >= hi:
-                out[1][i] = False
+                absent(out, i)
                 continue
             slot = first + start - head
             if slot >= capacity:

@@ -18,6 +18,7 @@ from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_ro
 @kernel(sizes={"ring": per_row, "marks": count(OWN)}, ranges=True)
 def recalc(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+    absent = agg.absent
 
     def slide(
         values: Values, base: int, rows: int, frames: Frames, starts: Marks, ring: States, marks: Marks, out: Answers
@@ -37,7 +38,7 @@ def recalc(agg: Any) -> Any:
             tail = max(tail, hi)
             if i < answers:
                 if start >= hi:
-                    out[1][i] = False
+                    absent(out, i)
                     continue
                 slot = (first + start - head) % capacity
                 whole = load(ring, slot)

@@ -18,6 +18,7 @@ from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_ro
 @kernel(sizes={"ring": per_row, "places": per_row, "marks": count(OWN)}, needs=("selective",))
 def slick_deque(agg: Any) -> Any:
     lift, combine, same, answer, frame = agg.lift, agg.combine, agg.same, agg.answer, agg.frame
+    absent = agg.absent
     load, store = agg.load, agg.store
 
     def slide(
@@ -46,7 +47,7 @@ def slick_deque(agg: Any) -> Any:
                 if lo < hi:
                     answer(out, i, load(ring, first))
                 else:
-                    out[1][i] = False
+                    absent(out, i)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, held
         return 0
 

@@ -23,6 +23,7 @@ FLIP = OWN  # one after the newest row that the suffixes reach
 @kernel(sizes={"ring": per_row, "suffixes": per_row, "back": one, "marks": count(OWN + 1)}, ranges=True)
 def slide_side(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+    absent = agg.absent
 
     def slide(
         values: Values,
@@ -67,7 +68,7 @@ def slide_side(agg: Any) -> Any:
             tail = max(tail, hi)
             if i < answers:
                 if start >= hi:
-                    out[1][i] = False
+                    absent(out, i)
                 elif start == flip:
                     answer(out, i, running)
                 elif start > flip:  # a window shorter than the rows just inserted

@@ -62,20 +62,32 @@ class Sliding:
             self.driver.prepare(self.arrays, size, chunk)
 
     def push(
-        self, *columns: np.ndarray, lo: Any = None, hi: Any = None, keep: int | None = None, rows: int | None = None
+        self,
+        *columns: np.ndarray,
+        lo: Any = None,
+        hi: Any = None,
+        keep: int | None = None,
+        rows: int | None = None,
+        out: Answered | None = None,
     ) -> Answered:
         """Add the rows of a batch and answer its frames.
 
         With a size there is an answer for each row; otherwise one for each ``[lo, hi)``. Rows before the
         last ``lo`` are let go, or, for several ranges, before ``keep``. ``rows`` is the number of rows
-        where the aggregate takes no column.
+        where the aggregate takes no column. ``out`` is written to: what an earlier push of as many
+        answers gave, so that no new memory is needed.
         """
         values, rows = self.inputs.columns("push", columns, rows)
         frames, starts = self._frames(lo, hi, keep, rows)
         answers = rows if self.size is not None else len(frames[1])
-        out = np.zeros(answers, self.made.answer), np.ones(answers, np.bool_)  # an empty frame leaves a zero
+        if out is None:
+            out = Answered(np.empty(answers, self.made.answer), np.ones(answers, np.bool_))
+        elif out.values.shape != (answers,) or out.values.dtype != self.made.answer or len(out.valid) != answers:
+            raise SashError(f"out must hold {answers} answers of {self.made.answer}, got {len(out.values)}")
+        else:
+            out.valid[:] = True
         arguments = {"values": values, "base": self.rows, "rows": rows, "frames": frames, "at": 0}
-        arguments |= {"starts": starts, "out": out, **self.arrays}
+        arguments |= {"starts": starts, "out": tuple(out), **self.arrays}
         code = self.made.run
         wanted = {name: arguments[name] for name in self.made.parameters}
         if self.driver is not None:
@@ -83,7 +95,7 @@ class Sliding:
         else:
             code(*wanted.values())
         self.rows += rows
-        return Answered(*out)
+        return out
 
     def state(self) -> dict[str, np.ndarray]:
         """All that must be kept to go on later, as plain arrays."""

@@ -18,6 +18,7 @@ from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, p
 @kernel(sizes={"ring": per_row, "whole": one, "marks": count(OWN)}, needs=("invertible", "exact"))
 def subtract_on_evict(agg: Any) -> Any:
     lift, combine, inverse, answer, frame = agg.lift, agg.combine, agg.inverse, agg.answer, agg.frame
+    absent = agg.absent
     load, store = agg.load, agg.store
 
     def slide(
@@ -45,7 +46,7 @@ def subtract_on_evict(agg: Any) -> Any:
                 if lo < hi:
                     answer(out, i, running)
                 else:
-                    out[1][i] = False
+                    absent(out, i)
         store(whole, 0, running)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, tail - head
         return 0

@@ -20,6 +20,7 @@ FLIP = OWN  # one after the newest row of the front
 @kernel(sizes={"ring": per_row, "back": one, "marks": count(OWN + 1)})
 def two_stacks(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+    absent = agg.absent
 
     def slide(
         values: Values, base: int, rows: int, frames: Frames, ring: States, back: States, marks: Marks, out: Answers
@@ -53,7 +54,7 @@ def two_stacks(agg: Any) -> Any:
             tail = max(tail, hi)
             if i < answers:
                 if lo >= hi:
-                    out[1][i] = False
+                    absent(out, i)
                 elif head >= flip:
                     answer(out, i, running)
                 elif tail == flip:
