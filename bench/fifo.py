@@ -66,8 +66,8 @@ def slides(size=2**17, rows=2_000_000):
     for slide in range(1, 11):
         hi = np.arange(slide, rows + 1, slide)
         frames = np.maximum(hi - size, 0), hi
-        figures.append([slide, *(throughput(name, aggregate, column, size, frames=None if slide == 0 else frames)
-                                 if name != "recalc" else None for name in NAMES)])  # fmt: skip
+        costs = (throughput(name, aggregate, column, frames=frames) if name != "recalc" else None for name in NAMES)
+        figures.append([slide, *costs])
     table(f"max: ns a row, windows of 2^17 rows that slide by 1 to 10, {rows:,} rows", ["slide", *NAMES], figures)
 
 
@@ -122,7 +122,7 @@ def coarse(rows=2_000_000, size=1000):
     for label, slide in (("tumbling", size), ("half", size // 2), ("a tenth", size // 10)):
         hi = np.arange(slide, rows + 1, slide)
         frames = np.maximum(hi - size, 0), hi
-        figures.append([label, *(throughput(name, aggregate, column, size, frames) for name in NAMES)])
+        figures.append([label, *(throughput(name, aggregate, column, frames=frames) for name in NAMES)])
     table(f"stddev: ns a row, windows of {size} rows, coarse slides", ["slide", *NAMES], figures)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra import Aggregate, Report, try_laws
-from sash.algebra.laws import Finding
+from sash.algebra import Aggregate
+from sash.algebra.laws import Finding, Report, try_laws
 from sash.errors import SashError
 from sash.kernels.compiling.trial import trial
 

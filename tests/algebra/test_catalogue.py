@@ -129,11 +129,13 @@ def test_duckdb_says_the_same(name, size, table):
     window = f"over (order by place rows between {size - 1} preceding and current row)"
     parts = DUCKDB[name]
     if "list" in parts:
-        query = f"select {parts.replace('list(x)', 'xs')} from (select place, list(x) {window} as xs from readings) order by place"
+        lists = f"(select place, list(x) {window} as xs from readings)"
+        query = f"select {parts.replace('list(x)', 'xs')} from {lists} order by place"
     elif name == "range":
         query = f"select max(x) {window} - min(x) {window} from readings order by place"
     elif name == "kurtosis":
-        query = f"select kurtosis_pop(x) from (select place, unnest(list(x) {window}) as x from readings) group by place order by place"
+        values = f"(select place, unnest(list(x) {window}) as x from readings)"
+        query = f"select kurtosis_pop(x) from {values} group by place order by place"
     else:
         query = f"select {parts} {window} from readings order by place"
     theirs = [row[0] for row in duckdb.sql(query).fetchall()]

@@ -10,8 +10,8 @@ import pytest
 
 import sash
 from sash import Aggregate, SashError
-from sash.algebra import try_laws
 from sash.algebra.catalogue import CATALOGUE
+from sash.algebra.laws import try_laws
 from sash.checking import taken
 from sash.errors import NotCompilable
 from sash.kernels.compiling.trial import trial

@@ -81,10 +81,9 @@ STATES = {
         Aggregate("if_positive", lift=lambda x: x, combine=add, lower=lambda s: s if s > 0 else None),
         DOUBLES,
     ),
-    "sometimes a tuple": pytest.param(
+    "sometimes a tuple": (
         Aggregate("both", lift=lambda x: x, combine=add, lower=lambda s: (s, s > 5) if s > 0 else None),
         INTEGERS,
-        marks=pytest.mark.xfail(raises=AttributeError, strict=True, reason="Numba takes no item of an optional tuple"),
     ),
 }
 

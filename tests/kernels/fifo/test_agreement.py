@@ -89,6 +89,14 @@ def test_many_ranges_at_once(name, compiled, data, rows):
     assert got == oracle(aggregate, [column.tolist()], frames)
 
 
+@pytest.mark.parametrize("name", RANGED)
+@given(data=st.data(), rows=st.integers(1, 30))
+def test_many_ranges_in_one_batch_and_nothing_kept(name, data, rows):
+    column, frames = data.draw(integers(rows)), data.draw(ranges_at_each_end(rows))
+    got = Sliding(AFFINE, np.int64, using=name).push(column, lo=[f[0] for f in frames], hi=[f[1] for f in frames])
+    assert got.values.tolist() == oracle(AFFINE, [column.tolist()], frames)
+
+
 @pytest.mark.parametrize("name", [name for name, a in ALGORITHMS.items() if "invertible" not in a.needs])
 @given(data=st.data(), size=st.sampled_from(SIZES), rows=st.integers(1, 60))
 def test_rows_of_any_double_are_found_again(name, data, size, rows):

@@ -97,6 +97,7 @@ def _words(arguments: tuple[Any, ...]) -> Iterator[int]:
     """Arguments as machine words; the arrays must stay alive until the call returns."""
     for argument in arguments:
         if isinstance(argument, np.ndarray):
+            assert argument.flags.c_contiguous, "a kernel would read past the array"
             size, width = argument.size, argument.itemsize
             yield from (0, 0, size, width, argument.ctypes.data, size, width)
         elif isinstance(argument, tuple):

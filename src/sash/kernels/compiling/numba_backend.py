@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numba import types
 from numba.core import errors
+from numba.core.dispatcher import Dispatcher
 from numba.cpython.unsafe.tuple import tuple_setitem
 
 from sash.algebra import Aggregate
@@ -109,6 +110,8 @@ def build(
         result = _jit(kernel, types.int64(*signature)).overloads[signature]
     except errors.NumbaError as error:
         raise NotCompilable(f"{aggregate.name} cannot be compiled: {_first(error)}; {ADVICE}") from error
+    if result.library.has_dynamic_globals:
+        raise NotCompilable(f"{aggregate.name} cannot be compiled: it reads something by its address; {ADVICE}")
     words = sum(_words(argument) for argument in signature)
     description = {
         "name": result.fndesc.llvm_func_name,
@@ -124,30 +127,39 @@ ADVICE = "write it with numbers and tuples, or pass compiled=False to run it, sl
 
 
 def _jit(function: Callable[..., Any], *signature: Any) -> Any:
-    return numba.njit(*signature, **OPTIONS)(_with_helpers(function, {}))
+    return _with_helpers(function, {}, *signature)
 
 
-def _with_helpers(function: Callable[..., Any], done: dict[Any, Any]) -> Callable[..., Any]:
-    """The function with the plain Python functions that it calls compiled too, all the way down."""
+def _with_helpers(function: Callable[..., Any], done: dict[Any, Any], *signature: Any) -> Any:
+    """The function compiled, and so the plain Python functions that it calls, all the way down."""
+    function = _plainly(function)
     if not isinstance(function, FunctionType):
-        return function
+        return numba.njit(*signature, **OPTIONS)(function)
+    cells = tuple(CellType() for _ in function.__closure__ or ())
+    made = FunctionType(function.__code__, {**function.__globals__}, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__, made.__annotations__ = function.__kwdefaults__, function.__annotations__
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    done[function] = numba.njit(**OPTIONS)(made)  # known before it is filled: it may call itself
 
     def ready(thing: Any) -> Any:
+        thing = _plainly(thing)
         if not isinstance(thing, FunctionType) or thing is replaced or thing.__module__.split(".")[0] in KNOWN:
             return thing
-        if thing not in done:
-            done[thing] = thing  # a recursive function calls itself, and Numba sees to that
-            done[thing] = numba.njit(**OPTIONS)(_with_helpers(thing, done))
-        return done[thing]
+        return done.get(thing) or _with_helpers(thing, done)
 
-    scope = {name: ready(thing) for name, thing in function.__globals__.items() if name in meaning.names(function)}
-    cells = tuple(CellType(ready(cell.cell_contents)) for cell in function.__closure__ or ())
-    made = FunctionType(
-        function.__code__, {**function.__globals__, **scope}, function.__name__, function.__defaults__, cells
+    for name in meaning.names(function) & function.__globals__.keys():
+        made.__globals__[name] = ready(function.__globals__[name])
+    for cell, filled in zip(cells, function.__closure__ or (), strict=True):
+        cell.cell_contents = ready(filled.cell_contents)
+    return numba.njit(*signature, **OPTIONS)(made) if signature else done[function]
+
+
+def _plainly(thing: Any) -> Any:
+    """A function that the user jitted, as it was: whether it was called before, and what it froze, must not matter."""
+    bare = (
+        isinstance(thing, Dispatcher) and getattr(thing, "_can_compile", False) and thing.targetoptions == meaning.IDLE
     )
-    made.__annotations__ = function.__annotations__
-    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
-    return made
+    return thing.py_func if bare else thing
 
 
 def _compile(aggregate: Aggregate, part: str, result: Any, *arguments: Any) -> Any:

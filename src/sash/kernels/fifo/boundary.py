@@ -18,13 +18,17 @@ paper   parallel-boundary-aggregator-2021, 4
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any
 
+from sash.errors import SashError
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row
 from sash.kernels.fifo.two_stacks import two_stacks
 from sash.kernels.threads import second_thread
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 CLOSED, FILLED, FRONT, WILD = OWN, OWN + 1, OWN + 2, OWN + 3  # sba: is there a chunk before, rows in the open one,
 # where the one before stands, and whether it may hold a NaN
@@ -129,6 +133,7 @@ class Cumulating:
     def __init__(self, specialise: Any) -> None:
         self.cumulate = specialise(cumulate_left).run
         self.pending: Future[Any] | None = None
+        self.process = os.getpid()
 
     def prepare(self, arrays: dict[str, Any], size: int | None, chunk: int | None) -> None:
         """Set the chunk size once for the whole stream; 0 lets the starts set the boundaries."""
@@ -184,6 +189,8 @@ class Cumulating:
     def settle(self) -> None:
         """Wait until nothing is being cumulated."""
         if self.pending is not None:
+            if os.getpid() != self.process:
+                raise SashError("a window of pba cannot be taken along into a fork; restore its state there")
             self.pending.result()
             self.pending = None
 

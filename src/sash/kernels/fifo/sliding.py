@@ -15,6 +15,7 @@ from sash.algebra import Aggregate
 from sash.errors import Refused, SashError
 from sash.kernels.compiling import Kernel, Specialised, interpreted, specialise
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, TAIL
+from sash.kernels.fifo.surveying import survey
 from sash.kernels.inputs import Inputs
 
 EMPTY = np.zeros(0, np.int64)
@@ -143,21 +144,20 @@ class Sliding:
         head, tail = (int(self.arrays["marks"][mark]) for mark in (HEAD, TAIL))
         if len(lo) != len(hi):
             raise SashError(f"lo and hi must be of one length, got {len(lo)} and {len(hi)}")
-        starts = EMPTY
+        starts, widest = EMPTY, 0
         if len(lo):
-            if np.any(hi[1:] < hi[:-1]) or hi[-1] > end:
+            seen = survey(lo, hi, keep)
+            if seen.falls or hi[-1] > end:
                 raise SashError(f"hi must not fall, nor pass the {end} rows there are")
-            floor = np.minimum.accumulate(lo[::-1])[::-1]
-            if keep is not None:
-                floor = np.minimum(floor, keep)
-            if keep is not None or np.any(floor < lo):
+            if keep is not None or seen.goes_back:
                 if not self.kernel.ranges:
                     raise Refused(f"{self.kernel.name} needs starts that only move right; this lo goes back")
-                lo, starts = floor, lo
+                lo, starts = seen.floor, lo
             if lo[0] < head:
                 raise SashError(f"lo reaches back to row {lo[0]}, but rows before {head} have left the window")
+            widest = seen.widest
         last = max(int(lo[-1]), head) if len(lo) else head
-        most = max(end - last, int((hi - lo).max(initial=0)), tail - head)
+        most = max(end - last, widest, tail - head)
         if most > self.capacity:
             self._grow(max(most, 2 * self.capacity))
         return (lo, hi), starts
