@@ -9,7 +9,7 @@ import pytest
 import sash
 from sash.algebra.catalogue import builtin
 from sash.kernels.fifo import Sliding
-from sash.kernels.fifo.boundary import chunk_for_counts, chunk_for_times
+from sash.kernels.fifo.boundary import chunk_for_counts, chunk_for_times, seconds_per_combine
 
 SIZES = (4, 7, 8, 9, 16, 33, 64)
 
@@ -180,3 +180,5 @@ def test_chunk_sizes_follow_the_theorems():
         chunk = chunk_for_times(size, slide, 1e-6)
         assert size // slide // chunk == 1  # a window covers one whole chunk at most
     assert chunk_for_times(3600, 1e-6, 1e-6) < 3600 * 1e6  # slow combines make smaller chunks
+    light, heavy = (seconds_per_combine(builtin(name), np.float64) for name in ("max", "moment_sketch"))
+    assert 0 < light < heavy < 1e-3

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from sash.algebra import Aggregate
-from sash.algebra.laws import agree, exactly, leaves, shown
+from sash.algebra.agreement import agree, exactly, leaves
+from sash.algebra.laws import shown
 from sash.errors import NotCompilable
 from sash.kernels.compiling.registry import Kernel
 from sash.kernels.compiling.specialise import Specialised, specialise
