@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from oracle import oracle
+from sash.algebra.agreement import same
 from sash.algebra.catalogue import builtin
 from sash.algebra.sharing import RULES, share
-from sash.kernels.compiling.interpreted import same
 
 
 def folded(aggregate, values):

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.aggregate import Aggregate, State
-from sash.algebra.agreement import agree, exactly, is_number, leaves, same
+from sash.algebra.agreement import FLOATS, agree, exactly, is_number, leaves, same
 
 TRIALS = 2000
 SECONDS = 10.0  # a search that takes longer stops where it is

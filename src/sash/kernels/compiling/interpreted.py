@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sash.algebra import Aggregate
+from sash.algebra.agreement import same
 from sash.kernels.compiling.frames import frame_of
 
 
@@ -53,13 +54,6 @@ def namespace(aggregate: Aggregate, frames: str) -> SimpleNamespace:
         function=lambda function: function,
         constant=frames == "size",
     )
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two partials are equal, NaN being equal to itself."""
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    return bool(a == b or (a != a and b != b))
 
 
 def columns(values: tuple[Any, ...]) -> tuple[Any, ...]:
