@@ -100,5 +100,28 @@ def test_answers_can_be_written_over_earlier_ones():
     assert again is first
     assert first.values.tolist() == [2, 5]
     assert first.valid.tolist() == [True, True]
-    with pytest.raises(sash.SashError, match="out must hold 1 answers of int64, got 2"):
+    with pytest.raises(
+        sash.SashError, match="out must hold 1 answers of int64 in arrays that can be written, got 2 of int64"
+    ):
         window.push(np.array([2]), lo=[4], hi=[5], out=first)
+
+
+def test_a_window_whose_aggregate_raised_says_so_until_it_is_restored():
+    def half(x):
+        if x > 9:
+            raise ValueError("too large")
+        return x
+
+    for compiled in (True, False):
+        aggregate = sash.Aggregate("half", lift=half, combine=lambda a, b: a + b, compiled=compiled)
+        window = Sliding(aggregate, np.int64, size=2, using="daba")
+        window.push(np.array([1, 2]))
+        saved = window.state()
+        with pytest.raises((sash.SashError, ValueError)):
+            window.push(np.array([3, 10, 4]))
+        with pytest.raises(sash.SashError, match="restore the window from a state"):
+            window.push(np.array([3]))
+        with pytest.raises(sash.SashError, match="there is no state to keep"):
+            window.state()
+        window.restore(saved)
+        assert window.push(np.array([3])).values.tolist() == [5]

@@ -55,6 +55,7 @@ class Sliding:
             raise Refused(reason)
         self.size = size
         self.rows = 0
+        self.torn = False  # whether a push stopped half-way
         self.made = self._specialise(self.kernel)
         self.driver = self.kernel.drive(self._specialise) if self.kernel.drive else None
         self.capacity = size or 16
@@ -78,28 +79,27 @@ class Sliding:
         where the aggregate takes no column. ``out`` is written to: what an earlier push of as many
         answers gave, so that no new memory is needed.
         """
+        if self.torn:
+            raise SashError("a function of the aggregate raised in an earlier push; restore the window from a state")
         values, rows = self.inputs.columns("push", columns, rows)
         frames, starts = self._frames(lo, hi, keep, rows)
-        answers = rows if self.size is not None else len(frames[1])
-        if out is None:
-            out = Answered(np.empty(answers, self.made.answer), np.ones(answers, np.bool_))
-        elif out.values.shape != (answers,) or out.values.dtype != self.made.answer or len(out.valid) != answers:
-            raise SashError(f"out must hold {answers} answers of {self.made.answer}, got {len(out.values)}")
-        else:
-            out.valid[:] = True
+        out = self._out(out, rows if self.size is not None else len(frames[1]))
         arguments = {"values": values, "base": self.rows, "rows": rows, "frames": frames, "at": 0}
         arguments |= {"starts": starts, "out": tuple(out), **self.arrays}
-        code = self.made.run
         wanted = {name: arguments[name] for name in self.made.parameters}
+        self.torn = True
         if self.driver is not None:
-            self.driver.run(code, wanted)
+            self.driver.run(self.made.run, wanted)
         else:
-            code(*wanted.values())
+            self.made.run(*wanted.values())
+        self.torn = False
         self.rows += rows
         return out
 
     def state(self) -> dict[str, np.ndarray]:
         """All that must be kept to go on later, as plain arrays."""
+        if self.torn:
+            raise SashError("a function of the aggregate raised in an earlier push; there is no state to keep")
         if self.driver is not None:
             self.driver.settle()
         return {"window": np.array([self.rows, self.capacity])} | {n: a.copy() for n, a in self.arrays.items()}
@@ -120,12 +120,25 @@ class Sliding:
             raise SashError(f"state must be of a window of {self.size} rows, got one of {capacity}")
         if self.driver is not None:
             self.driver.settle()
-        self.rows, self.capacity = rows, capacity
+        self.rows, self.capacity, self.torn = rows, capacity, False
         self.arrays = {name: state[name].copy() for name in self.arrays}
 
     def _specialise(self, kernel: Kernel) -> Specialised:
         kind = "bounds" if self.size is None else "size"
         return specialise(kernel, self.aggregate, self.inputs.dtypes, kind)
+
+    def _out(self, out: Answered | None, answers: int) -> Answered:
+        """Arrays for so many answers, new or those given."""
+        if out is None:
+            return Answered(np.empty(answers, self.made.answer), np.ones(answers, np.bool_))
+        for array, dtype in ((out.values, self.made.answer), (out.valid, np.dtype(np.bool_))):
+            if array.shape != (answers,) or array.dtype != dtype or not array.flags.carray:
+                raise SashError(
+                    f"out must hold {answers} answers of {self.made.answer} in arrays that can be written, "
+                    f"got {len(array)} of {array.dtype}"
+                )
+        out.valid[:] = True
+        return out
 
     def _allocate(self, capacity: int) -> dict[str, np.ndarray]:
         """Empty arrays for the kernel's state, typed by what its parameters say they hold."""
