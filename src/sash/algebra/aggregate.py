@@ -45,6 +45,7 @@ class Aggregate:
         finish: turns the array of answers into the final one, and may raise ``SashError``: the NumPy array
             of what ``lower`` gave, or, with ``returns="rows"``, the Arrow array of lists of values.
         tame: a cheaper ``combine`` that gives the same where no input is NaN.
+        empty: the answer of an empty frame; by default NULL.
 
     >>> import math
     >>> geomean = Aggregate(
@@ -74,6 +75,7 @@ class Aggregate:
     typed: Callable[[tuple[Any, ...]], Aggregate] | None = None
     finish: Callable[[Any], Any] | None = None
     tame: Callable[[State, State], State] | None = None
+    empty: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:

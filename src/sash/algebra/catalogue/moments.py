@@ -14,6 +14,8 @@ from typing import Any
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue.declaring import Table, alias, constants
 
+EPSILON = 2.0**-52
+
 
 def merge(a: Any, b: Any) -> Any:
     """Merge (n, sum, M2)."""
@@ -34,27 +36,43 @@ def unmerge(s: Any, old: Any) -> Any:
     return (n, total, 0.0 if left < 0.0 else left)
 
 
+def settled(squares: Any, total: Any) -> Any:
+    """A sum of squared distances, or 0 where it is no more than what rounding the sum leaves behind."""
+    noise = 4.0 * EPSILON * total
+    return 0.0 if squares <= noise * noise else squares
+
+
+def var_pop(s: Any) -> Any:
+    """M2 over n."""
+    return settled(s[2], s[1]) / s[0]
+
+
 def var_samp(s: Any) -> Any:
     """M2 over n - 1."""
-    return None if s[0] < 2 else s[2] / (s[0] - 1)
+    return None if s[0] < 2 else settled(s[2], s[1]) / (s[0] - 1)
+
+
+def stddev_pop(s: Any) -> Any:
+    """The root of M2 over n."""
+    return math.sqrt(settled(s[2], s[1]) / s[0])
 
 
 def stddev_samp(s: Any) -> Any:
     """The root of M2 over n - 1."""
-    return None if s[0] < 2 else math.sqrt(s[2] / (s[0] - 1))
+    return None if s[0] < 2 else math.sqrt(settled(s[2], s[1]) / (s[0] - 1))
 
 
 VAR_POP = Aggregate(
     "var_pop",
     lift=lambda x: (1.0, x, x - x),
     combine=merge,
-    lower=lambda s: s[2] / s[0],
+    lower=var_pop,
     identity=(0.0, 0.0, 0.0),
     inverse=unmerge,
     commutative=True,
     cast="float64",
 )
-STDDEV_POP = VAR_POP.but(name="stddev_pop", lower=lambda s: math.sqrt(s[2] / s[0]))
+STDDEV_POP = VAR_POP.but(name="stddev_pop", lower=stddev_pop)
 VAR_SAMP = VAR_POP.but(name="var_samp", lower=var_samp)
 STDDEV_SAMP = VAR_POP.but(name="stddev_samp", lower=stddev_samp)
 
@@ -81,12 +99,12 @@ def merge_four(a: Any, b: Any) -> Any:
 
 def skewness(s: Any) -> Any:
     """The third standardised moment."""
-    return None if s[2] == 0.0 else math.sqrt(s[0]) * (s[3] / s[2]) / math.sqrt(s[2])
+    return None if settled(s[2], s[1]) == 0.0 else math.sqrt(s[0]) * (s[3] / s[2]) / math.sqrt(s[2])
 
 
 def kurtosis(s: Any) -> Any:
     """The fourth standardised moment, less the 3 of a normal distribution."""
-    return None if s[2] == 0.0 else s[0] * (s[4] / s[2]) / s[2] - 3.0
+    return None if settled(s[2], s[1]) == 0.0 else s[0] * (s[4] / s[2]) / s[2] - 3.0
 
 
 SKEWNESS = Aggregate(

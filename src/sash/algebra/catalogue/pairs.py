@@ -11,6 +11,7 @@ from typing import Any
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue.declaring import Table, constants
+from sash.algebra.catalogue.moments import settled
 
 
 def merge(a: Any, b: Any) -> Any:
@@ -57,17 +58,27 @@ def lift_dependent(y: Any, x: Any) -> Any:
     return lift(x, y)
 
 
+def sxx(s: Any) -> Any:
+    """The sum of squared distances of x from its mean."""
+    return settled(s[3], s[1])
+
+
+def syy(s: Any) -> Any:
+    """The sum of squared distances of y from its mean."""
+    return settled(s[4], s[2])
+
+
 def corr(s: Any) -> Any:
     """Pearson's correlation; NULL where a column does not vary."""
-    both = math.sqrt(s[3]) * math.sqrt(s[4])
+    both = math.sqrt(sxx(s)) * math.sqrt(syy(s))
     return None if both == 0.0 else s[5] / both
 
 
 def r2(s: Any) -> Any:
     """The square of the correlation; NULL where x does not vary, 1 where only y does not."""
-    if s[3] == 0.0:
+    if sxx(s) == 0.0:
         return None
-    return 1.0 if s[4] == 0.0 else (s[5] / s[3]) * (s[5] / s[4])
+    return 1.0 if syy(s) == 0.0 else (s[5] / s[3]) * (s[5] / s[4])
 
 
 COVAR_POP = Aggregate(
@@ -83,11 +94,11 @@ COVAR_POP = Aggregate(
 COVAR_SAMP = COVAR_POP.but(name="covar_samp", lower=lambda s: None if s[0] < 2 else s[5] / (s[0] - 1))
 CORR = COVAR_POP.but(name="corr", lower=corr)
 
-REGR_COUNT = COVAR_POP.but(name="regr_count", lift=lift_dependent, lower=lambda s: int(s[0]))
+REGR_COUNT = COVAR_POP.but(name="regr_count", lift=lift_dependent, lower=lambda s: int(s[0]), empty=0)
 
 
 def _regression(name: str, lower: Any) -> Aggregate:
-    return REGR_COUNT.but(name=name, lower=lower)
+    return REGR_COUNT.but(name=name, lower=lower, empty=None)
 
 
 AGGREGATES: Table = constants(
@@ -96,11 +107,11 @@ AGGREGATES: Table = constants(
     CORR,
     REGR_COUNT,
     _regression("regr_r2", r2),
-    _regression("regr_slope", lambda s: None if s[3] == 0.0 else s[5] / s[3]),
-    _regression("regr_intercept", lambda s: None if s[3] == 0.0 else (s[2] - s[5] / s[3] * s[1]) / s[0]),
+    _regression("regr_slope", lambda s: None if sxx(s) == 0.0 else s[5] / s[3]),
+    _regression("regr_intercept", lambda s: None if sxx(s) == 0.0 else (s[2] - s[5] / s[3] * s[1]) / s[0]),
     _regression("regr_avgx", lambda s: s[1] / s[0]),
     _regression("regr_avgy", lambda s: s[2] / s[0]),
-    _regression("regr_sxx", lambda s: s[3]),
-    _regression("regr_syy", lambda s: s[4]),
+    _regression("regr_sxx", sxx),
+    _regression("regr_syy", syy),
     _regression("regr_sxy", lambda s: s[5]),
 )

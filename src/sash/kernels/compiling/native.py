@@ -97,7 +97,8 @@ def _words(arguments: tuple[Any, ...]) -> Iterator[int]:
     """Arguments as machine words; the arrays must stay alive until the call returns."""
     for argument in arguments:
         if isinstance(argument, np.ndarray):
-            assert argument.flags.c_contiguous, "a kernel would read past the array"
+            if not argument.flags.c_contiguous or argument.ndim != 1:
+                raise SashError("a kernel takes contiguous arrays of one dimension")
             size, width = argument.size, argument.itemsize
             yield from (0, 0, size, width, argument.ctypes.data, size, width)
         elif isinstance(argument, tuple):

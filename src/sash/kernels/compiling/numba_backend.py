@@ -32,6 +32,7 @@ OPTIONS = {
     "no_cfunc_wrapper": True,
 }
 
+UNCOMPILABLE = (errors.NumbaError, errors.UnsupportedBytecodeError, NotImplementedError, TypeError)
 KNOWN = ("numpy", "numba", "math")  # modules whose Python functions Numba has its own versions of
 
 
@@ -108,7 +109,7 @@ def build(
     signature = tuple(vocabulary[kind] for kind in kept.values())
     try:
         result = _jit(kernel, types.int64(*signature)).overloads[signature]
-    except errors.NumbaError as error:
+    except UNCOMPILABLE as error:
         raise NotCompilable(f"{aggregate.name} cannot be compiled: {_first(error)}; {ADVICE}") from error
     if result.library.has_dynamic_globals:
         raise NotCompilable(f"{aggregate.name} cannot be compiled: it reads something by its address; {ADVICE}")
@@ -166,7 +167,7 @@ def _compile(aggregate: Aggregate, part: str, result: Any, *arguments: Any) -> A
     """One function of the aggregate, of exactly these types; an error names it and its line."""
     try:
         return _jit(getattr(aggregate, part), result(*arguments))
-    except errors.NumbaError as error:
+    except UNCOMPILABLE as error:
         raise _refusal(aggregate, part, error) from error
 
 
@@ -176,7 +177,7 @@ def _result(aggregate: Aggregate, part: str, *arguments: Any) -> Any:
     try:
         dispatcher = _jit(function)
         dispatcher.compile(arguments)
-    except (errors.NumbaError, NotImplementedError) as error:
+    except UNCOMPILABLE as error:
         raise _refusal(aggregate, part, error) from error
     return types.unliteral(dispatcher.overloads[arguments].signature.return_type)
 

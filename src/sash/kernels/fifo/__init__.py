@@ -1,6 +1,6 @@
 """Windows that only move forward: one algorithm a file, all with the same interface.
 
-| kernel | needs | combines a slide | the planner takes it for |
+| kernel | needs | combines a slide | good for |
 |---|---|---|---|
 | recalc | | n - 1 | very small windows |
 | subtract_on_evict | invertible, exact | 2 | integers, counts |
@@ -15,33 +15,22 @@
 | pba | | 3, worst case too | long windows and a heavy aggregate, with a second core |
 """
 
-from sash.kernels.fifo.b_int import b_int
-from sash.kernels.fifo.boundary import pba, sba
-from sash.kernels.fifo.daba import daba
-from sash.kernels.fifo.flatfat import flatfat
-from sash.kernels.fifo.flatfit import flatfit
-from sash.kernels.fifo.recalc import recalc
-from sash.kernels.fifo.slick_deque import slick_deque
-from sash.kernels.fifo.slide_side import slide_side
+from sash.kernels.compiling import KERNELS
+from sash.kernels.fifo import (  # noqa: F401, each puts its algorithms in the registry
+    b_int,
+    boundary,
+    daba,
+    flatfat,
+    flatfit,
+    recalc,
+    slick_deque,
+    slide_side,
+    subtract_on_evict,
+    two_stacks,
+)
+from sash.kernels.fifo.flatfat_window import FlatFat
 from sash.kernels.fifo.sliding import Sliding, slide
-from sash.kernels.fifo.subtract_on_evict import subtract_on_evict
-from sash.kernels.fifo.two_stacks import two_stacks
 
-ALGORITHMS = {
-    algorithm.name: algorithm
-    for algorithm in (
-        recalc,
-        subtract_on_evict,
-        two_stacks,
-        daba,
-        flatfat,
-        b_int,
-        flatfit,
-        slick_deque,
-        slide_side,
-        sba,
-        pba,
-    )
-}
+ALGORITHMS = {name: kernel for name, kernel in KERNELS.items() if kernel.sizes}  # the others serve these
 
-__all__ = ["ALGORITHMS", "Sliding", "slide"]
+__all__ = ["ALGORITHMS", "FlatFat", "Sliding", "slide"]

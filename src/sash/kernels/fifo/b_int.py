@@ -56,12 +56,12 @@ def b_int(agg: Any) -> Any:
         return 2 * (capacity - entries) + ((position >> level) & (entries - 1))
 
     def slide(
-        values: Values, base: int, rows: int, frames: Frames, starts: Marks, nodes: States, marks: Marks, out: Answers
+        values: Values, base: int, frames: Frames, starts: Marks, nodes: States, marks: Marks, out: Answers
     ) -> int:
         capacity, answers = len(nodes) // 2, len(out[1])
         head, tail = marks[HEAD], marks[TAIL]
-        for i in range(answers + 1):
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
             start = starts[i] if i < len(starts) else lo
             head = max(head, lo)
             tail = max(tail, head)
@@ -74,22 +74,21 @@ def b_int(agg: Any) -> Any:
                     store(nodes, place(capacity, level, end - (1 << level)), whole)
                     level += 1
             tail = max(tail, hi)
-            if i < answers:
-                if start >= hi:
-                    absent(out, i)
-                    continue
-                position, level, some = start, 0, False
-                whole = load(nodes, place(capacity, 0, start))
-                while position < hi:
-                    while position & ((2 << level) - 1) == 0 and position + (2 << level) <= hi:
-                        level += 1
-                    while position + (1 << level) > hi:
-                        level -= 1
-                    part = load(nodes, place(capacity, level, position))
-                    whole = combine(whole, part) if some else part
-                    some = True
-                    position += 1 << level
-                answer(out, i, whole)
+            if start >= hi:
+                absent(out, i)
+                continue
+            position, level, some = start, 0, False
+            whole = load(nodes, place(capacity, 0, start))
+            while position < hi:
+                while position & ((2 << level) - 1) == 0 and position + (2 << level) <= hi:
+                    level += 1
+                while position + (1 << level) > hi:
+                    level -= 1
+                part = load(nodes, place(capacity, level, position))
+                whole = combine(whole, part) if some else part
+                some = True
+                position += 1 << level
+            answer(out, i, whole)
         marks[HEAD], marks[TAIL] = head, tail
         return 0
 

@@ -27,7 +27,7 @@ import numpy as np
 from sash.algebra import Aggregate
 from sash.errors import SashError
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel, specialise
-from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row
+from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
 from sash.kernels.fifo.two_stacks import two_stacks
 from sash.kernels.inputs import Inputs
 from sash.kernels.threads import second_thread
@@ -41,7 +41,7 @@ MIDDLE, OPEN, CHUNK, WANTED = OWN, OWN + 1, OWN + 2, OWN + 3  # pba: where chunk
 CUMULATED, MIDDLE_SUM = 0, 1
 
 
-@kernel(sizes={"ring": lambda size: 2 * size, "back": one, "marks": count(OWN + 4)})
+@kernel(sizes={"ring": twice_per_row, "back": one, "marks": count(OWN + 4)})
 def sba(agg: Any) -> Any:
     lift, combine, load, store, answer = agg.lift, agg.combine, agg.load, agg.store, agg.answer
     wild, may_be_tame = agg.wild, agg.tame is not None
@@ -148,11 +148,11 @@ class Cumulating:
         """Answer a batch of frames; the second thread may still be at work afterwards."""
         ring, sums, marks = arguments["ring"], arguments["sums"], arguments["marks"]
         answers, at = len(arguments["out"][1]), 0
-        while at <= answers:
+        while at < answers:
             at = kernel(*{**arguments, "at": at}.values())
             if marks[CHUNK] and marks[TAIL] - marks[OPEN] >= marks[CHUNK] and marks[MIDDLE] == marks[OPEN]:
                 self.close(ring, sums, marks)
-            elif at <= answers:
+            elif at < answers:
                 self.turn(ring, sums, marks)
 
     def turn(self, ring: Any, sums: Any, marks: Any) -> None:
@@ -185,6 +185,7 @@ class Cumulating:
     def start(self, ring: Any, marks: Any, begin: int, end: int) -> None:
         """Have the rows [begin, end) cumulated to the left."""
         if begin < end:
+            self.process = os.getpid()
             self.pending = second_thread().submit(self.cumulate, ring, self.slot(ring, marks, begin), end - begin)
 
     def slot(self, ring: Any, marks: Any, position: int) -> int:
@@ -193,11 +194,17 @@ class Cumulating:
 
     def settle(self) -> None:
         """Wait until nothing is being cumulated."""
-        if self.pending is not None:
+        pending, self.pending = self.pending, None
+        if pending is not None:
             if os.getpid() != self.process:
                 raise SashError("a window of pba cannot be taken along into a fork; restore its state there")
-            self.pending.result()
-            self.pending = None
+            pending.result()
+
+    def forget(self) -> None:
+        """Wait too, but whatever was cumulated is of no more use."""
+        pending, self.pending = self.pending, None
+        if pending is not None and os.getpid() == self.process:
+            pending.exception()
 
 
 @kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)}, drive=Cumulating)
@@ -208,7 +215,6 @@ def pba(agg: Any) -> Any:
     def slide(
         values: Values,
         base: int,
-        rows: int,
         frames: Frames,
         at: int,
         ring: States,
@@ -222,8 +228,8 @@ def pba(agg: Any) -> Any:
         last = (first + tail - head) % capacity
         cumulated, middle_sum = load(sums, CUMULATED), load(sums, MIDDLE_SUM)
         i, lo = at, head
-        while i <= answers:
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        while i < answers:
+            lo, hi = frame(frames, base, i)
             if head == tail and lo > head:
                 head, tail, middle, opened, first, last = lo, lo, lo, lo, 0, 0
             if lo > head:
@@ -239,20 +245,19 @@ def pba(agg: Any) -> Any:
                 last = last + 1 if last + 1 < capacity else 0
                 cumulated = combine(cumulated, partial) if position > opened else partial
             tail = max(tail, hi)
-            if i < answers:
-                if lo >= hi:
-                    absent(out, i)
-                elif head < middle:
-                    whole = load(ring, first)
-                    if middle < opened:
-                        whole = combine(whole, middle_sum)
-                    if opened < tail:
-                        whole = combine(whole, cumulated)
-                    answer(out, i, whole)
-                elif middle < opened:
-                    answer(out, i, combine(middle_sum, cumulated) if opened < tail else middle_sum)
-                else:
-                    answer(out, i, cumulated)
+            if lo >= hi:
+                absent(out, i)
+            elif head < middle:
+                whole = load(ring, first)
+                if middle < opened:
+                    whole = combine(whole, middle_sum)
+                if opened < tail:
+                    whole = combine(whole, cumulated)
+                answer(out, i, whole)
+            elif middle < opened:
+                answer(out, i, combine(middle_sum, cumulated) if opened < tail else middle_sum)
+            else:
+                answer(out, i, cumulated)
             i += 1
             if chunk > 0 and tail - opened >= chunk and middle == opened:
                 break

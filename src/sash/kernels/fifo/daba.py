@@ -27,15 +27,13 @@ def daba(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
     absent = agg.absent
 
-    def slide(
-        values: Values, base: int, rows: int, frames: Frames, ring: States, sums: States, marks: Marks, out: Answers
-    ) -> int:
+    def slide(values: Values, base: int, frames: Frames, ring: States, sums: States, marks: Marks, out: Answers) -> int:
         capacity, answers = len(ring), len(out[1])
         head, tail, first = marks[HEAD], marks[TAIL], marks[FIRST]
         left, right, accumulated, back = marks[LEFT], marks[RIGHT], marks[ACCUMULATED], marks[BACK]
         middle_sum, back_sum = load(sums, MIDDLE_SUM), load(sums, BACK_SUM)
-        for i in range(answers + 1):
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
             if lo >= tail:
                 head, tail, first, left, right, accumulated, back = lo, lo, 0, lo, lo, lo, lo
             while head < lo or tail < hi:
@@ -64,13 +62,12 @@ def daba(agg: Any) -> Any:
                         slot = (first + accumulated - head) % capacity
                         below = slot + 1 if slot + 1 < capacity else 0
                         store(ring, slot, combine(load(ring, slot), load(ring, below)))
-            if i < answers:
-                if lo >= hi:
-                    absent(out, i)
-                elif tail == back:
-                    answer(out, i, load(ring, first))
-                else:
-                    answer(out, i, combine(load(ring, first), back_sum))
+            if lo >= hi:
+                absent(out, i)
+            elif tail == back:
+                answer(out, i, load(ring, first))
+            else:
+                answer(out, i, combine(load(ring, first), back_sum))
         store(sums, MIDDLE_SUM, middle_sum)
         store(sums, BACK_SUM, back_sum)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, tail - head

@@ -73,12 +73,12 @@ def flatfat(agg: Any) -> Any:
         return before if some_before else after
 
     def slide(
-        values: Values, base: int, rows: int, frames: Frames, starts: Marks, nodes: States, marks: Marks, out: Answers
+        values: Values, base: int, frames: Frames, starts: Marks, nodes: States, marks: Marks, out: Answers
     ) -> int:
         capacity, answers = len(nodes) // 2, len(out[1])
         head, tail = marks[HEAD], marks[TAIL]
-        for i in range(answers + 1):
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
             start = starts[i] if i < len(starts) else lo
             head = max(head, lo)
             tail = max(tail, head)
@@ -98,16 +98,15 @@ def flatfat(agg: Any) -> Any:
                     node, width = node >> 1, width << 1
                     store(nodes, node, whole)
             tail = max(tail, hi)
-            if i < answers:
-                if start >= hi:
-                    absent(out, i)
-                    continue
-                left, right = start & (capacity - 1), (hi - 1) & (capacity - 1)
-                if left <= right:
-                    answer(out, i, between(nodes, left + capacity, right + capacity + 1))
-                else:
-                    suffix = between(nodes, left + capacity, 2 * capacity)
-                    answer(out, i, combine(suffix, between(nodes, capacity, right + capacity + 1)))
+            if start >= hi:
+                absent(out, i)
+                continue
+            left, right = start & (capacity - 1), (hi - 1) & (capacity - 1)
+            if left <= right:
+                answer(out, i, between(nodes, left + capacity, right + capacity + 1))
+            else:
+                suffix = between(nodes, left + capacity, 2 * capacity)
+                answer(out, i, combine(suffix, between(nodes, capacity, right + capacity + 1)))
         marks[HEAD], marks[TAIL] = head, tail
         return 0
 

@@ -20,11 +20,12 @@ import numpy as np
 
 from sash.algebra import Aggregate
 from sash.errors import Refused, SashError
+from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.fifo.flatfat_tree import flatfat_build, flatfat_evict, flatfat_ranges, flatfat_write
-from sash.kernels.fifo.layout import power_of_two, twice_a_power_of_two
-from sash.kernels.fifo.sliding import Answered
-from sash.kernels.inputs import Inputs
+from sash.kernels.fifo.layout import power_of_two
+from sash.kernels.inputs import Inputs, whole
+from sash.kernels.sealing import making, opened, sealed
 
 
 class FlatFat:
@@ -54,6 +55,8 @@ class FlatFat:
                 f"a window that is not FIFO has holes; {aggregate.name} is answered by rows that follow each other"
             )
         self._made: dict[str, Specialised] = {}
+        self._making = making(self.aggregate, "FlatFat", [str(dtype) for dtype in self.inputs.dtypes])
+        self._torn = False  # whether a call stopped half-way
         self._least = power_of_two(int(capacity))
         self._count = 0  # rows that live
         self._arrived = 0  # rows that ever came, so the next id
@@ -74,7 +77,9 @@ class FlatFat:
 
         ``rows`` is the number of rows where the aggregate takes no column.
         """
+        self._whole()
         values, rows = self.inputs.columns("insert", columns, rows)
+        values = self.inputs.lifted(values)
         ids = np.arange(self._arrived, self._arrived + rows)
         if self._held + rows > self.capacity:
             self._build(self._room(rows), values, rows)
@@ -89,7 +94,8 @@ class FlatFat:
 
     def evict(self, ids: Any) -> None:
         """Take rows out of the window, wherever they stand."""
-        ids = _whole("ids", ids)
+        self._whole()
+        ids = whole("ids", ids)
         slots = self._slots(ids)
         order = np.argsort(slots)
         work = slots[order]
@@ -109,9 +115,9 @@ class FlatFat:
 
     def update(self, ids: Any, *columns: Any) -> None:
         """Replace rows by others; where an id is named twice, the last counts."""
-        ids = _whole("ids", ids)
+        ids = whole("ids", ids)
         values, _ = self.inputs.columns("update", columns, len(ids))
-        self._write(self._slots(ids), ids, values, merging=False)
+        self._write(self._slots(ids), ids, self.inputs.lifted(values), merging=False)
 
     def merge(self, ids: Any, *columns: Any) -> None:
         """Combine new rows into rows of the window, behind what these hold already.
@@ -123,9 +129,9 @@ class FlatFat:
                 f"merge has no positions for its rows, which {self.aggregate.name} takes; "
                 "pass them as its first column, with rows=False"
             )
-        ids = _whole("ids", ids)
+        ids = whole("ids", ids)
         values, _ = self.inputs.columns("merge", columns, len(ids))
-        self._write(self._slots(ids), ids, values, merging=True)
+        self._write(self._slots(ids), ids, self.inputs.lifted(values), merging=True)
 
     def query(self) -> tuple[Any, bool]:
         """The answer of the whole window, and whether it is not NULL."""
@@ -134,12 +140,12 @@ class FlatFat:
 
     def prefix(self, ids: Any) -> Answered:
         """The answers of the rows up to and including each id, in the window or not."""
-        hi = self._offsets(_whole("ids", ids), "right")
+        hi = self._offsets(whole("ids", ids), "right")
         return self._answer(np.zeros_like(hi), hi)
 
     def suffix(self, ids: Any) -> Answered:
         """The answers of the rows from each id on, in the window or not."""
-        lo = self._offsets(_whole("ids", ids), "left")
+        lo = self._offsets(whole("ids", ids), "left")
         return self._answer(lo, np.full_like(lo, self._held))
 
     def ranges(self, first_ids: Any, last_ids: Any) -> Answered:
@@ -147,30 +153,37 @@ class FlatFat:
 
         A range without a row in the window is NULL, and so is one whose last comes before its first.
         """
-        first, last = _whole("first_ids", first_ids), _whole("last_ids", last_ids)
+        first, last = whole("first_ids", first_ids), whole("last_ids", last_ids)
         if len(first) != len(last):
             raise SashError(f"first_ids and last_ids must be of one length, got {len(first)} and {len(last)}")
         return self._answer(self._offsets(first, "left"), self._offsets(last, "right"))
 
     def state(self) -> dict[str, np.ndarray]:
         """All that must be kept to go on later, as plain arrays."""
-        marks = np.array([self._count, self._arrived, self._front, self._held])
-        return {"nodes": self._nodes.copy(), "live": self._live.copy(), "ids": self._ids.copy(), "marks": marks}
+        self._whole()
+        return sealed(self._making, self._kept())
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on where a window of the same making was when its state was taken."""
-        nodes, live, ids = state["nodes"].copy(), np.array(state["live"], np.uint8), np.array(state["ids"], np.int64)
-        if nodes.dtype != self._nodes.dtype:
-            raise SashError(f"state must hold partials of type {self._nodes.dtype}, got {nodes.dtype}")
-        if not len(nodes) == len(live) == 2 * len(ids) == twice_a_power_of_two(len(ids)):
-            raise SashError(
-                f"state must hold twice a power of two nodes, got {len(nodes)}, {len(live)} flags and {len(ids)} ids"
-            )
-        self._nodes, self._live, self._ids = nodes, live, ids
-        self._count, self._arrived, self._front, self._held = state["marks"].tolist()
+        kept = opened(self._making, state, tuple(self._kept()))
+        self._nodes, self._live, self._ids = kept["nodes"], kept["live"], kept["ids"]
+        self._count, self._arrived, self._front, self._held = kept["marks"].tolist()
+        self._torn = False
+
+    def _kept(self) -> dict[str, np.ndarray]:
+        marks = np.array([self._count, self._arrived, self._front, self._held])
+        return {"nodes": self._nodes, "live": self._live, "ids": self._ids, "marks": marks}
+
+    def _whole(self) -> None:
+        if self._torn:
+            raise SashError("a function of the aggregate raised in an earlier call; restore the window from a state")
 
     def _run(self, kernel: Kernel, *arguments: Any) -> int:
-        return self._specialised(kernel).run(*arguments)
+        self._whole()
+        self._torn = True
+        result = self._specialised(kernel).run(*arguments)
+        self._torn = False
+        return result
 
     def _specialised(self, kernel: Kernel) -> Specialised:
         if kernel.name not in self._made:
@@ -207,7 +220,7 @@ class FlatFat:
         kind = self._specialised(flatfat_ranges).answer
         out = Answered(np.zeros(len(lo), kind), np.ones(len(lo), np.bool_))
         self._run(flatfat_ranges, lo, hi, self._front, self._held, self._nodes, self._live, tuple(out))
-        return out
+        return finished(self.aggregate, out)
 
     def _offsets(self, ids: np.ndarray, side: Any) -> np.ndarray:
         """How many slots from the front on hold smaller ids (side "left"), or not larger ones ("right")."""
@@ -222,14 +235,6 @@ class FlatFat:
         if not found.all():
             raise SashError(f"ids must be of rows in the window, got {_few(ids[~found])}")
         return slots
-
-
-def _whole(argument: str, ids: Any) -> np.ndarray:
-    """Ids as a kernel takes them."""
-    array = np.asarray(ids)
-    if array.ndim > 1 or (array.size and array.dtype.kind not in "iu"):
-        raise SashError(f"{argument} must be whole numbers, one a row, got {array.dtype} in {array.ndim} dimensions")
-    return np.ascontiguousarray(array, np.int64)
 
 
 def _few(ids: np.ndarray) -> str:

@@ -30,7 +30,6 @@ def flatfit(agg: Any) -> Any:
     def slide(
         values: Values,
         base: int,
-        rows: int,
         frames: Frames,
         starts: Marks,
         ring: States,
@@ -41,8 +40,8 @@ def flatfit(agg: Any) -> Any:
     ) -> int:
         capacity, answers = len(ring), len(out[1])
         head, tail, first, plain = marks[HEAD], marks[TAIL], marks[FIRST], marks[PLAIN]
-        for i in range(answers + 1):
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
             start = starts[i] if i < len(starts) else lo
             if lo >= tail:
                 head, tail, first, plain = lo, lo, 0, lo
@@ -58,8 +57,6 @@ def flatfit(agg: Any) -> Any:
                 store(ring, slot, lift(values, position - base, position))
                 links[slot] = position + 1
             tail = max(tail, hi)
-            if i == answers:
-                break
             if start >= hi:
                 absent(out, i)
                 continue

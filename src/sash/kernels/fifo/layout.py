@@ -19,6 +19,14 @@ def per_row(capacity: int) -> int:
     return capacity
 
 
+def twice_per_row(capacity: int) -> int:
+    """Two entries a row."""
+    return 2 * capacity
+
+
+RINGS = (per_row, twice_per_row)
+
+
 def one(_: int) -> int:
     """A single entry."""
     return 1

@@ -21,12 +21,12 @@ def recalc(agg: Any) -> Any:
     absent = agg.absent
 
     def slide(
-        values: Values, base: int, rows: int, frames: Frames, starts: Marks, ring: States, marks: Marks, out: Answers
+        values: Values, base: int, frames: Frames, starts: Marks, ring: States, marks: Marks, out: Answers
     ) -> int:
         capacity, answers = len(ring), len(out[1])
         head, tail, first = marks[HEAD], marks[TAIL], marks[FIRST]
-        for i in range(answers + 1):
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
             start = starts[i] if i < len(starts) else lo
             if lo >= tail:
                 head, tail, first = lo, lo, 0
@@ -36,16 +36,15 @@ def recalc(agg: Any) -> Any:
             for position in range(tail, hi):
                 store(ring, (first + position - head) % capacity, lift(values, position - base, position))
             tail = max(tail, hi)
-            if i < answers:
-                if start >= hi:
-                    absent(out, i)
-                    continue
-                slot = (first + start - head) % capacity
-                whole = load(ring, slot)
-                for _ in range(hi - start - 1):
-                    slot = slot + 1 if slot + 1 < capacity else 0
-                    whole = combine(whole, load(ring, slot))
-                answer(out, i, whole)
+            if start >= hi:
+                absent(out, i)
+                continue
+            slot = (first + start - head) % capacity
+            whole = load(ring, slot)
+            for _ in range(hi - start - 1):
+                slot = slot + 1 if slot + 1 < capacity else 0
+                whole = combine(whole, load(ring, slot))
+            answer(out, i, whole)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, tail - head
         return 0
 

@@ -22,12 +22,12 @@ def slick_deque(agg: Any) -> Any:
     load, store = agg.load, agg.store
 
     def slide(
-        values: Values, base: int, rows: int, frames: Frames, ring: States, places: Marks, marks: Marks, out: Answers
+        values: Values, base: int, frames: Frames, ring: States, places: Marks, marks: Marks, out: Answers
     ) -> int:
         capacity, answers = len(ring), len(out[1])
         head, tail, first, held = marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD]
-        for i in range(answers + 1):
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
             if lo >= tail:
                 head, tail, first, held = lo, lo, 0, 0
             head = max(head, lo)
@@ -43,11 +43,10 @@ def slick_deque(agg: Any) -> Any:
                 places[slot] = position
                 held += 1
             tail = max(tail, hi)
-            if i < answers:
-                if lo < hi:
-                    answer(out, i, load(ring, first))
-                else:
-                    absent(out, i)
+            if lo < hi:
+                answer(out, i, load(ring, first))
+            else:
+                absent(out, i)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, held
         return 0
 

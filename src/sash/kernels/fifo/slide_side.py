@@ -28,7 +28,6 @@ def slide_side(agg: Any) -> Any:
     def slide(
         values: Values,
         base: int,
-        rows: int,
         frames: Frames,
         starts: Marks,
         ring: States,
@@ -41,8 +40,8 @@ def slide_side(agg: Any) -> Any:
         head, tail, first, flip = marks[HEAD], marks[TAIL], marks[FIRST], marks[FLIP]
         last = (first + tail - head) % capacity
         running = load(back, 0)
-        for i in range(answers + 1):
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
             start = starts[i] if i < len(starts) else lo
             if lo >= tail:
                 head, tail, first, last, flip = lo, lo, 0, 0, lo
@@ -66,22 +65,21 @@ def slide_side(agg: Any) -> Any:
                 last = last + 1 if last + 1 < capacity else 0
                 running = combine(running, partial) if position > flip else partial
             tail = max(tail, hi)
-            if i < answers:
-                if start >= hi:
-                    absent(out, i)
-                elif start == flip:
-                    answer(out, i, running)
-                elif start > flip:  # a window shorter than the rows just inserted
-                    slot = (first + start - head) % capacity
-                    whole = load(ring, slot)
-                    for _ in range(hi - start - 1):
-                        slot = slot + 1 if slot + 1 < capacity else 0
-                        whole = combine(whole, load(ring, slot))
-                    answer(out, i, whole)
-                elif tail == flip:
-                    answer(out, i, load(suffixes, (first + start - head) % capacity))
-                else:
-                    answer(out, i, combine(load(suffixes, (first + start - head) % capacity), running))
+            if start >= hi:
+                absent(out, i)
+            elif start == flip:
+                answer(out, i, running)
+            elif start > flip:  # a window shorter than the rows just inserted
+                slot = (first + start - head) % capacity
+                whole = load(ring, slot)
+                for _ in range(hi - start - 1):
+                    slot = slot + 1 if slot + 1 < capacity else 0
+                    whole = combine(whole, load(ring, slot))
+                answer(out, i, whole)
+            elif tail == flip:
+                answer(out, i, load(suffixes, (first + start - head) % capacity))
+            else:
+                answer(out, i, combine(load(suffixes, (first + start - head) % capacity), running))
         store(back, 0, running)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD], marks[FLIP] = head, tail, first, tail - head, flip
         return 0

@@ -2,37 +2,33 @@
 
 Rows have positions, counted from 0 in the order they are pushed. A batch brings rows and asks for
 frames ``[lo, hi)`` of positions that have arrived; both bounds only ever move right (where the
-algorithm allows several ranges, ``lo`` may go back and forth).
+algorithm allows several ranges, ``lo`` may go back and forth). Rows that no frame has reached yet wait
+as they came.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sash.algebra import Aggregate
+from sash.algebra import Aggregate, Call
 from sash.errors import Refused, SashError
-from sash.kernels.compiling import Kernel, Specialised, interpreted, specialise
-from sash.kernels.fifo.layout import FIRST, HEAD, HELD, TAIL
+from sash.kernels.answers import Answered, finished
+from sash.kernels.compiling import Kernel, Specialised, specialise
+from sash.kernels.fifo.layout import FIRST, HEAD, HELD, RINGS, TAIL, twice_a_power_of_two
 from sash.kernels.fifo.surveying import survey
-from sash.kernels.inputs import Inputs
+from sash.kernels.inputs import Inputs, whole
+from sash.kernels.sealing import making, opened, sealed
 
 EMPTY = np.zeros(0, np.int64)
-
-
-class Answered(NamedTuple):
-    """Answers of a batch of frames, and whether each is not NULL."""
-
-    values: np.ndarray
-    valid: np.ndarray
 
 
 class Sliding:
     """The state of one algorithm for one aggregate, over columns of given types.
 
     >>> from sash import functions as sf
-    >>> window = Sliding(sf.max("load").aggregate, np.float64, size=2, using="two_stacks")
+    >>> window = Sliding(sf.max("load"), np.float64, size=2, using="two_stacks")
     >>> window.push(np.array([3.0, 1.0])).values
     array([3., 3.])
     >>> window.push(np.array([2.0])).values
@@ -40,32 +36,45 @@ class Sliding:
     """
 
     def __init__(
-        self, aggregate: Aggregate, *dtypes: Any, size: int | None = None, using: str = "sba", chunk: int | None = None
+        self,
+        aggregate: Aggregate | Call,
+        *dtypes: Any,
+        size: int | None = None,
+        using: str = "sba",
+        chunk: int | None = None,
     ) -> None:
         """Hold a window of the last ``size`` rows, or, without a size, of frames given with each batch.
 
         ``chunk`` is the chunk size of pba, by default Theorem 1's for a window of one size.
         """
         self.kernel = _kernel(using)
-        if size is not None and (not isinstance(size, (int, np.integer)) or size < 1):
-            raise SashError(f"size must be a whole number of rows, at least 1, got {size!r}")
+        for argument, value in (("size", size), ("chunk", chunk)):
+            if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
+                raise SashError(f"{argument} must be a whole number of rows, at least 1, got {value!r}")
+        if chunk is not None and self.kernel.drive is None:
+            raise SashError(f"chunk is for pba, got {chunk} with {using}")
         self.inputs = Inputs(aggregate, dtypes)
         self.aggregate = self.inputs.aggregate
         if reason := refusal(self.kernel, self.aggregate):
             raise Refused(reason)
-        self.size = size
-        self.rows = 0
-        self.torn = False  # whether a push stopped half-way
+        self.size = None if size is None else int(size)
         self.made = self._specialise(self.kernel)
         self.driver = self.kernel.drive(self._specialise) if self.kernel.drive else None
-        self.capacity = size or 16
+        self.making = making(self.aggregate, self.kernel.name, self.size, [str(dtype) for dtype in self.inputs.dtypes])
+        self.rows = 0
+        self.reached = 0  # the last hi
+        self.waiting = tuple(
+            np.zeros(0, dtype) for dtype in self.inputs.dtypes
+        )  # columns of rows not in the window yet
+        self.torn = False  # whether a push stopped half-way
+        self.capacity = self.size or 16
         self.arrays = self._allocate(self.capacity)
         if self.driver is not None:
-            self.driver.prepare(self.arrays, size, chunk)
+            self.driver.prepare(self.arrays, self.size, chunk)
 
     def push(
         self,
-        *columns: np.ndarray,
+        *columns: Any,
         lo: Any = None,
         hi: Any = None,
         keep: int | None = None,
@@ -84,17 +93,19 @@ class Sliding:
         values, rows = self.inputs.columns("push", columns, rows)
         frames, starts = self._frames(lo, hi, keep, rows)
         out = self._out(out, rows if self.size is not None else len(frames[1]))
-        arguments = {"values": values, "base": self.rows, "rows": rows, "frames": frames, "at": 0}
-        arguments |= {"starts": starts, "out": tuple(out), **self.arrays}
-        wanted = {name: arguments[name] for name in self.made.parameters}
-        self.torn = True
-        if self.driver is not None:
-            self.driver.run(self.made.run, wanted)
-        else:
-            self.made.run(*wanted.values())
-        self.torn = False
+        base = self.rows
+        if self.size is None:
+            base = min(max(int(self.arrays["marks"][TAIL]), 0), self.rows)
+            if base < self.rows and self.waiting:
+                values = tuple(np.concatenate(pair) for pair in zip(self.waiting, values, strict=True))
+        self._run({"values": self.inputs.lifted(values), "base": base, "rows": rows, "frames": frames,
+                   "starts": starts, "at": 0, "out": tuple(out), **self.arrays})  # fmt: skip
         self.rows += rows
-        return out
+        if self.size is None:
+            self.reached = max(self.reached, int(frames[1][-1])) if len(frames[1]) else self.reached
+            reached = min(int(self.arrays["marks"][TAIL]), self.rows) - base
+            self.waiting = tuple(column[reached:].copy() for column in values)
+        return finished(self.aggregate, out)
 
     def state(self) -> dict[str, np.ndarray]:
         """All that must be kept to go on later, as plain arrays."""
@@ -102,35 +113,42 @@ class Sliding:
             raise SashError("a function of the aggregate raised in an earlier push; there is no state to keep")
         if self.driver is not None:
             self.driver.settle()
-        return {"window": np.array([self.rows, self.capacity])} | {n: a.copy() for n, a in self.arrays.items()}
+        return sealed(self.making, self._kept())
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on where a window of the same making was when its state was taken."""
-        if set(state) != {"window", *self.arrays}:
-            raise SashError(f"state must be of a window of {self.kernel.name}, got the arrays {', '.join(state)}")
-        rows, capacity = map(int, state["window"])
-        for name, array in self.arrays.items():
-            length = self.kernel.sizes[name](capacity)
-            if state[name].dtype != array.dtype or len(state[name]) != length:
-                raise SashError(
-                    f"state must hold {length} entries of {array.dtype} as {name}, "
-                    f"got {len(state[name])} of {state[name].dtype}"
-                )
-        if self.size is not None and capacity != self.size:
-            raise SashError(f"state must be of a window of {self.size} rows, got one of {capacity}")
+        kept = opened(self.making, state, tuple(self._kept()))
         if self.driver is not None:
-            self.driver.settle()
-        self.rows, self.capacity, self.torn = rows, capacity, False
-        self.arrays = {name: state[name].copy() for name in self.arrays}
+            self.driver.forget()
+        self.rows, self.capacity, self.reached = map(int, kept["window"])
+        self.waiting = tuple(kept[f"waiting{k}"] for k in range(len(self.waiting)))
+        self.arrays = {name: kept[name] for name in self.arrays}
+        self.torn = False
+
+    def _kept(self) -> dict[str, np.ndarray]:
+        waiting = {f"waiting{k}": column for k, column in enumerate(self.waiting)}
+        return {"window": np.array([self.rows, self.capacity, self.reached]), **waiting, **self.arrays}
 
     def _specialise(self, kernel: Kernel) -> Specialised:
         kind = "bounds" if self.size is None else "size"
         return specialise(kernel, self.aggregate, self.inputs.dtypes, kind)
 
+    def _run(self, arguments: dict[str, Any]) -> None:
+        """Call the kernel with those of the arguments that it takes."""
+        wanted = {name: arguments[name] for name in self.made.parameters}
+        self.torn = True
+        if self.driver is not None:
+            self.driver.run(self.made.run, wanted)
+        else:
+            self.made.run(*wanted.values())
+        self.torn = False
+
     def _out(self, out: Answered | None, answers: int) -> Answered:
         """Arrays for so many answers, new or those given."""
         if out is None:
             return Answered(np.empty(answers, self.made.answer), np.ones(answers, np.bool_))
+        if self.aggregate.finish is not None:
+            raise SashError(f"out cannot be given to {self.aggregate.name}, whose answers are made of others")
         for array, dtype in ((out.values, self.made.answer), (out.valid, np.dtype(np.bool_))):
             if array.shape != (answers,) or array.dtype != dtype or not array.flags.carray:
                 raise SashError(
@@ -146,31 +164,34 @@ class Sliding:
         kinds = self.made.parameters
         return {name: np.zeros(size(capacity), types[kinds[name]]) for name, size in self.kernel.sizes.items()}
 
-    def _frames(self, lo: Any, hi: Any, keep: int | None, rows: int) -> tuple[Any, np.ndarray]:
+    def _frames(self, lo: Any, hi: Any, keep: Any, rows: int) -> tuple[Any, np.ndarray]:
         """Check the frames, make room for the largest, and give them as the kernel takes them."""
         if self.size is not None:
             if lo is not None or hi is not None or keep is not None:
                 raise SashError("a window of one size takes no lo, hi and keep")
             return (self.size,), EMPTY
-        lo, hi = (np.ascontiguousarray(EMPTY if bound is None else bound, np.int64) for bound in (lo, hi))
-        end = self.rows + rows
-        head, tail = (int(self.arrays["marks"][mark]) for mark in (HEAD, TAIL))
+        if keep is not None and not isinstance(keep, (int, np.integer)):
+            raise SashError(f"keep must be the position of a row, got {keep!r}")
+        lo, hi = whole("lo", EMPTY if lo is None else lo), whole("hi", EMPTY if hi is None else hi)
         if len(lo) != len(hi):
             raise SashError(f"lo and hi must be of one length, got {len(lo)} and {len(hi)}")
-        starts, widest = EMPTY, 0
-        if len(lo):
-            seen = survey(lo, hi, keep)
-            if seen.falls or hi[-1] > end:
-                raise SashError(f"hi must not fall, nor pass the {end} rows there are")
-            if keep is not None or seen.goes_back:
-                if not self.kernel.ranges:
-                    raise Refused(f"{self.kernel.name} needs starts that only move right; this lo goes back")
-                lo, starts = seen.floor, lo
-            if lo[0] < head:
-                raise SashError(f"lo reaches back to row {lo[0]}, but rows before {head} have left the window")
-            widest = seen.widest
-        last = max(int(lo[-1]), head) if len(lo) else head
-        most = max(end - last, widest, tail - head)
+        if not len(lo):
+            return (lo, hi), EMPTY
+        end, starts = self.rows + rows, EMPTY
+        head, tail = (int(self.arrays["marks"][mark]) for mark in (HEAD, TAIL))
+        seen = survey(lo, hi, None if keep is None else int(keep))
+        if seen.falls or hi[-1] > end or hi[0] < self.reached:
+            raise SashError(
+                f"hi must not fall, from the {self.reached} it had reached on, nor pass the {end} rows there are, "
+                f"got {hi[0]} to {hi[-1]}"
+            )
+        if keep is not None or seen.goes_back:
+            if not self.kernel.ranges:
+                raise Refused(f"{self.kernel.name} needs starts that only move right; this lo goes back")
+            lo, starts = seen.floor, lo
+        if lo[0] < head:
+            raise SashError(f"lo reaches back to row {lo[0]}, but rows before {head} have left the window")
+        most = max(seen.widest, tail - head)
         if most > self.capacity:
             self._grow(max(most, 2 * self.capacity))
         return (lo, hi), starts
@@ -183,20 +204,20 @@ class Sliding:
         marks = old["marks"]
         first, held = int(marks[FIRST]), int(marks[HELD])
         for name, size in self.kernel.sizes.items():
-            if self.kernel.grow is not None and size(capacity) >= capacity:
+            if size is twice_a_power_of_two:
+                assert self.kernel.grow is not None
                 self._specialise(self.kernel.grow).run(old[name], new[name], marks)
-            elif size(capacity) >= capacity:
+            elif size in RINGS:
                 new[name][:held] = np.roll(old[name], -first)[:held]
             else:
                 new[name][:] = old[name]
-        new["marks"][:] = marks
         new["marks"][FIRST] = 0
         self.arrays, self.capacity = new, capacity
 
 
 def slide(
-    aggregate: Aggregate,
-    *columns: np.ndarray,
+    aggregate: Aggregate | Call,
+    *columns: Any,
     size: int | None = None,
     lo: Any = None,
     hi: Any = None,
@@ -206,15 +227,13 @@ def slide(
     """Answer windows over whole columns at once.
 
     >>> from sash import functions as sf
-    >>> slide(sf.sum("x").aggregate, np.array([1.0, 2.0, 4.0]), size=2).values
-    array([1., 3., 6.])
+    >>> slide(sf.sum("x"), np.array([1, 2, 4]), size=2).values
+    array([1, 3, 6])
     """
+    if size is None and (lo is None or hi is None):
+        raise SashError("slide needs a size, or both lo and hi")
     window = Sliding(aggregate, *(np.asarray(column).dtype for column in columns), size=size, using=using)
-    answered = window.push(*columns, lo=lo, hi=hi, rows=rows)
-    if window.aggregate.finish is None or window.aggregate.returns == "rows":
-        return answered
-    values = answered.values if window.aggregate.compiled else interpreted.records(*answered)
-    return Answered(window.aggregate.finish(values), answered.valid)
+    return window.push(*columns, lo=lo, hi=hi, rows=rows)
 
 
 def refusal(kernel: Kernel, aggregate: Aggregate) -> str | None:
@@ -226,7 +245,7 @@ def refusal(kernel: Kernel, aggregate: Aggregate) -> str | None:
     return None
 
 
-def eligible(kernel: Kernel, aggregate: Aggregate, *dtypes: Any) -> bool:
+def eligible(kernel: Kernel, aggregate: Aggregate | Call, *dtypes: Any) -> bool:
     """Whether the planner may choose an algorithm: one that is not exact is only taken by name."""
     inputs = Inputs(aggregate, dtypes)
     if refusal(kernel, inputs.aggregate):

@@ -22,14 +22,14 @@ def subtract_on_evict(agg: Any) -> Any:
     load, store = agg.load, agg.store
 
     def slide(
-        values: Values, base: int, rows: int, frames: Frames, ring: States, whole: States, marks: Marks, out: Answers
+        values: Values, base: int, frames: Frames, ring: States, whole: States, marks: Marks, out: Answers
     ) -> int:
         capacity, answers = len(ring), len(out[1])
         head, tail, first = marks[HEAD], marks[TAIL], marks[FIRST]
         last = (first + tail - head) % capacity
         running = load(whole, 0)
-        for i in range(answers + 1):
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
             if lo >= tail:
                 head, tail, first, last = lo, lo, 0, 0
             while head < lo:
@@ -42,11 +42,10 @@ def subtract_on_evict(agg: Any) -> Any:
                 last = last + 1 if last + 1 < capacity else 0
                 running = combine(running, partial) if position > head else partial
             tail = max(tail, hi)
-            if i < answers:
-                if lo < hi:
-                    answer(out, i, running)
-                else:
-                    absent(out, i)
+            if lo < hi:
+                answer(out, i, running)
+            else:
+                absent(out, i)
         store(whole, 0, running)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, tail - head
         return 0

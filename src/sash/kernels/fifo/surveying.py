@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,9 +42,13 @@ def look_at_frames(agg: Any) -> Any:
     return look
 
 
+@cache
+def _look() -> Callable[..., int]:
+    return specialise(look_at_frames, builtin("count"), ()).run  # the aggregate is not used
+
+
 def survey(lo: np.ndarray, hi: np.ndarray, keep: int | None) -> Survey:
     """Look at frames, of which there must be some; rows from ``keep`` on stay, if given."""
     floor, facts = np.empty(len(lo), np.int64), np.zeros(3, np.int64)
-    look = specialise(look_at_frames, builtin("count"), ()).run  # whatever the aggregate: it is not used
-    look(lo, hi, np.iinfo(np.int64).max if keep is None else keep, floor, facts)
+    _look()(lo, hi, np.iinfo(np.int64).max if keep is None else int(keep), floor, facts)
     return Survey(floor, bool(facts[BACK]), bool(facts[FALLS]), int(facts[WIDEST]))

@@ -22,15 +22,13 @@ def two_stacks(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
     absent = agg.absent
 
-    def slide(
-        values: Values, base: int, rows: int, frames: Frames, ring: States, back: States, marks: Marks, out: Answers
-    ) -> int:
+    def slide(values: Values, base: int, frames: Frames, ring: States, back: States, marks: Marks, out: Answers) -> int:
         capacity, answers = len(ring), len(out[1])
         head, tail, flip, first = marks[HEAD], marks[TAIL], marks[FLIP], marks[FIRST]
         last = (first + tail - head) % capacity
         running = load(back, 0)
-        for i in range(answers + 1):
-            lo, hi = frame(frames, base, i) if i < answers else (head, base + rows)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
             if lo >= tail:
                 head, tail, flip, first, last = lo, lo, lo, 0, 0
             elif lo > head:
@@ -52,15 +50,14 @@ def two_stacks(agg: Any) -> Any:
                 last = last + 1 if last + 1 < capacity else 0
                 running = combine(running, partial) if position > flip else partial
             tail = max(tail, hi)
-            if i < answers:
-                if lo >= hi:
-                    absent(out, i)
-                elif head >= flip:
-                    answer(out, i, running)
-                elif tail == flip:
-                    answer(out, i, load(ring, first))
-                else:
-                    answer(out, i, combine(load(ring, first), running))
+            if lo >= hi:
+                absent(out, i)
+            elif head >= flip:
+                answer(out, i, running)
+            elif tail == flip:
+                answer(out, i, load(ring, first))
+            else:
+                answer(out, i, combine(load(ring, first), running))
         store(back, 0, running)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD], marks[FLIP] = head, tail, first, tail - head, flip
         return 0

@@ -1,0 +1,31 @@
+"""Answers of a batch of frames, as windows give them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sash.algebra import Aggregate
+from sash.kernels.compiling import interpreted
+
+
+class Answered(NamedTuple):
+    """Answers of a batch of frames, and whether each is not NULL."""
+
+    values: Any
+    valid: np.ndarray
+
+
+def finished(aggregate: Aggregate, out: Answered) -> Answered:
+    """What a kernel gave, with the answer of empty frames filled in, and finished.
+
+    An aggregate that returns rows is answered by their positions: its column is not known here.
+    """
+    if aggregate.empty is not None:
+        out.values[~out.valid] = aggregate.empty
+        out.valid[:] = True
+    if aggregate.finish is None or aggregate.returns == "rows":
+        return out
+    values = out.values if aggregate.compiled else interpreted.records(*out)
+    return Answered(aggregate.finish(values), out.valid)
