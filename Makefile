@@ -42,8 +42,9 @@ bench-fifo: $(READY)  ## window algorithms against each other and against Polars
 bench-cold: $(READY)  ## how long a fresh process takes to its first answer
 	$(BIN)/python -m bench.cold_start
 
-docs: $(READY)  ## run every example in the docs and write the tables made from the code
+docs: $(READY)  ## write the tables made from the code, and run every example
 	$(BIN)/python docs/build.py
+	$(BIN)/python -m pytest tests/test_docs.py
 
 clean:  ## remove the environment and what was made
 	rm -rf $(VENV) out build dist

@@ -31,11 +31,12 @@ def catalogue() -> str:
 
 def algorithms() -> str:
     """Every window algorithm with its card."""
-    lines = ["| `using=` | what it is | needs | combines | space |", "|---|---|---|---|---|"]
+    lines = ["| `using=` | what it is | needs | combines | space | ranges |", "|---|---|---|---|---|---|"]
     for name, algorithm in ALGORITHMS.items():
         card = dict(re.findall(r"^(order|needs|time|space|paper)\s+(.*)$", algorithm.card, re.MULTILINE))
-        title = algorithm.card.splitlines()[0].partition(": ")[2] or algorithm.card.splitlines()[0]
-        lines.append(f"| `{name}` | {title} | {card['needs']} | {card['time']} | {card['space']} |")
+        title = (algorithm.make.__doc__ or algorithm.card).splitlines()[0].partition(": ")[2]
+        marks = "✓" if algorithm.ranges else ""
+        lines.append(f"| `{name}` | {title} | {card['needs']} | {card['time']} | {card['space']} | {marks} |")
     return "\n".join(lines)
 
 

@@ -17,8 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sash import functions as sf
-from sash.engine.gathering import gathered
-from sash.kernels.fifo import slide
+from sash.engine import slide
 
 DAY = np.timedelta64(24, "h")
 BARS = " ▁▂▃▄▅▆▇█"
@@ -63,10 +62,10 @@ def main():
     took = []
     for _ in range(2):  # the first time compiles, unless an earlier run has
         start = time.perf_counter()
-        mean = slide(sf.avg("delay").aggregate, delay, lo=lo, hi=hi).values
-        spread = slide(sf.stddev("delay").aggregate, delay, lo=lo, hi=hi).values
-        latest = slide(sf.max_by("name", "delay").aggregate, delay, lo=lo, hi=hi)
-        worst = gathered(sf.max_by("name", "delay").aggregate, names, latest.values, latest.valid)
+        mean = slide(sf.avg("delay"), delay, lo=lo, hi=hi).values
+        spread = slide(sf.stddev("delay"), delay, lo=lo, hi=hi).values
+        worst = slide(sf.max_by("name", "delay"), names, delay, lo=lo, hi=hi).values
+        most = slide(sf.max("delay"), delay, lo=lo, hi=hi).values
         took.append(time.perf_counter() - start)
 
     console.print(f"\n[bold]Departure delays in New York, 2013[/]: {len(when):,} departures, sorted by time.")
@@ -85,9 +84,7 @@ def main():
     for row in worst_days(when, mean, hi - lo):
         until = str(when[row]).replace("T", " ")
         numbers = f"{mean[row]:.1f} min", f"{spread[row]:.1f} min"
-        table.add_row(
-            until, str(hi[row] - lo[row]), *numbers, worst[row].as_py(), f"{delay[latest.values[row]]:.0f} min"
-        )
+        table.add_row(until, str(hi[row] - lo[row]), *numbers, worst[row].as_py(), f"{most[row]:.0f} min")
     console.print(table)
     console.print(f"\nA picture of the year: {picture(when, mean, spread)}")
 

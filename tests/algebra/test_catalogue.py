@@ -231,6 +231,24 @@ def test_variance_survives_a_large_mean(using):
     assert np.allclose(got, np.array(exact, float), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("value", [7.7, 0.1, 1000000.1, -3.0])
+@pytest.mark.parametrize("using", ["sba", "two_stacks", "flatfat"])
+def test_columns_that_do_not_vary_have_no_spread(value, using):
+    still, moving = np.full(200, value), np.arange(200.0)
+    for name in ("var_pop", "stddev_samp"):
+        assert answers(builtin(name), still, size=50, using=using)[-1] == 0.0
+    for name, columns in (
+        ("skewness", (still,)),
+        ("kurtosis", (still,)),
+        ("corr", (still, moving)),
+        ("corr", (moving, still)),
+        ("regr_slope", (moving, still)),
+        ("regr_intercept", (moving, still)),
+        ("regr_r2", (moving, still)),
+    ):
+        assert answers(builtin(name), *columns, size=50, using=using)[-1] is None
+
+
 def test_integer_sums_raise_where_the_frame_overflows_and_only_there():
     big = 2**62
     fine = np.array([big, big, -big, -big, big], np.int64)  # prefixes overflow, frames of three do not

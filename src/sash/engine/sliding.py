@@ -24,7 +24,7 @@ def slide(aggregate: Aggregate | Call, *columns: Any, **frames: Any) -> Answered
     ['ann', 'bob', 'bob']
     """
     definition = aggregate.aggregate if isinstance(aggregate, Call) else aggregate
-    extra = len(columns) - definition.inputs
+    extra = len(columns) - definition.inputs if isinstance(definition, Aggregate) else 0
     if extra != 1 or (definition.returns == "value" and definition.inputs):
         return slide_values(definition, *columns, **frames)
     first, rest = columns[0], columns[1:]

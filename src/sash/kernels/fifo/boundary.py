@@ -43,6 +43,7 @@ CUMULATED, MIDDLE_SUM = 0, 1
 
 @kernel(sizes={"ring": twice_per_row, "back": one, "marks": count(OWN + 4)})
 def sba(agg: Any) -> Any:
+    """SBA: chunks cumulated to the right and to the left on one thread."""
     lift, combine, load, store, answer = agg.lift, agg.combine, agg.load, agg.store, agg.answer
     wild, may_be_tame = agg.wild, agg.tame is not None
 
@@ -209,6 +210,7 @@ class Cumulating:
 
 @kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)}, drive=Cumulating)
 def pba(agg: Any) -> Any:
+    """PBA: chunks cumulated to the right, and to the left on a second thread."""
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
     absent = agg.absent
 
