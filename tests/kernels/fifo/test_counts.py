@@ -9,7 +9,8 @@ import pytest
 import sash
 from sash.algebra.catalogue import builtin
 from sash.kernels.fifo import Sliding
-from sash.kernels.fifo.boundary import chunk_for_counts, chunk_for_times, seconds_per_combine
+from sash.kernels.fifo.boundary import seconds_per_combine
+from sash.kernels.fifo.chunking import chunk_for_counts, chunk_for_times
 
 SIZES = (4, 7, 8, 9, 16, 33, 64)
 

@@ -27,6 +27,7 @@ import numpy as np
 from sash.algebra import Aggregate
 from sash.errors import SashError
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel, specialise
+from sash.kernels.fifo.chunking import chunk_for_counts
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
 from sash.kernels.fifo.two_stacks import two_stacks
 from sash.kernels.inputs import Inputs
@@ -271,16 +272,8 @@ def pba(agg: Any) -> Any:
     return slide
 
 
-def chunk_for_counts(size: int, slide: int = 1) -> int:
-    """Theorem 1: the slices in a chunk for windows of so many rows that slide by so many."""
-    slices, rest = size // slide, size % slide
-    if slices <= slide + rest + 1:
-        return max(slices, 1)
-    return (slide * (slices + 1) + rest + 1) // (slide + 1)
-
-
 def seconds_per_combine(aggregate: Aggregate, *dtypes: Any, partials: int = 1 << 14) -> float:
-    """How long one combine takes on this machine, measured: the least of five cumulations."""
+    """How long one combine takes on this machine, measured: what ``chunk_for_times`` wants to know."""
     inputs = Inputs(aggregate, dtypes)
     made = specialise(cumulate_left, inputs.aggregate, inputs.dtypes)
     ring = np.zeros(partials, made.state)
@@ -292,16 +285,3 @@ def seconds_per_combine(aggregate: Aggregate, *dtypes: Any, partials: int = 1 <<
         made.run(ring, 0, partials)
         times.append(time.perf_counter() - start)
     return min(times) / (partials - 1)
-
-
-def chunk_for_times(size: float, slide: float, combine: float) -> int:
-    """Theorem 2: the same for windows of time, given how long one combine takes in the same unit.
-
-    >>> from sash import functions as sf
-    >>> chunk = chunk_for_times(3600.0, 0.01, seconds_per_combine(sf.max("load").aggregate, np.float64))
-    """
-    slices, rest = int(size // slide), size % slide
-    constant = rest + combine if rest else 0.0
-    if slices <= (slide + 2 * combine + constant) / combine:
-        return max(slices, 1)
-    return int((slices * (slide + combine) + slide + 2 * combine + constant) // (slide + 2 * combine))
