@@ -70,8 +70,9 @@ def _column(method: str, column: Any, dtype: np.dtype) -> np.ndarray:
 
 def _has_null(column: Any) -> bool:
     """Whether a masked array, an Arrow array or a pandas column of a nullable type has a NULL."""
-    if isinstance(column, np.ma.MaskedArray):
-        return bool(np.ma.is_masked(column))
+    mask = getattr(column, "mask", None)  # np.ma would be imported here, and a fork must not meet an import
+    if mask is not None and not callable(mask):
+        return bool(np.any(mask))
     if isinstance(getattr(column, "null_count", 0), int) and getattr(column, "null_count", 0) > 0:
         return True
     nullable = hasattr(column, "isna") and not isinstance(getattr(column, "dtype", None), np.dtype)
