@@ -2,7 +2,7 @@
 
 | kernel | needs | combines a slide | good for |
 |---|---|---|---|
-| recalc | | n - 1 | very small windows |
+| recalc | | n - 1 | comparison |
 | subtract_on_evict | invertible, exact | 2 | integers, counts |
 | two_stacks | | 3, n at a flip | frames of changing size |
 | daba | | 6, worst case too | bounded latency |
@@ -12,7 +12,7 @@
 | slick_deque | selective | under 2, n at worst | comparison |
 | slide_side | | 3, n at a flip | several ranges |
 | sba | | 3, n at a boundary | frames of one size |
-| pba | | 3, worst case too | long windows and a heavy aggregate, with a second core |
+| pba | | 3, worst case too | a bound on every slide, for windows of one size |
 """
 
 from sash.kernels.compiling import KERNELS
