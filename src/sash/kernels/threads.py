@@ -1,10 +1,14 @@
-"""The second thread: one helper for all, made when first asked for, and again after a fork."""
+"""Threads beside the caller's: a pool over kernels that release the GIL, made anew after a fork."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from sash.errors import SashError
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +17,55 @@ if TYPE_CHECKING:
 @cache
 def second_thread() -> ThreadPoolExecutor:
     """A thread beside the caller's; waiting for it sleeps."""
+    return _pool(1)
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="sash")
+    return ThreadPoolExecutor(max_workers=workers, thread_name_prefix="sash")
 
 
-if hasattr(os, "register_at_fork"):  # the thread does not come along
-    os.register_at_fork(after_in_child=second_thread.cache_clear)
+def threads() -> int:
+    """How many threads may work at once: ``$SASH_THREADS``, else the cores this process may use."""
+    asked = os.environ.get("SASH_THREADS", "")
+    if asked:
+        if not asked.isdigit() or int(asked) < 1:
+            raise SashError(f"SASH_THREADS must be a whole number, at least 1, got {asked!r}")
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def together(tasks: Iterable[Callable[[], Any]]) -> list[Any]:
+    """Run tasks on all threads, the caller's among them; returns what each gave, in order.
+
+    >>> together([lambda: 1, lambda: 2])
+    [1, 2]
+    """
+    tasks, workers = list(tasks), threads()
+    if workers == 1 or len(tasks) < 2:
+        return [task() for task in tasks]
+    others = [_pool(workers - 1).submit(task) for task in tasks[1:]]
+    first = tasks[0]()
+    return [first, *(other.result() for other in others)]
+
+
+def shares(rows: int, least: int = 1 << 16, parts: int | None = None) -> list[tuple[int, int]]:
+    """Rows cut into about equal parts, one a thread; none of fewer than ``least`` rows but the only one.
+
+    >>> shares(10, least=4, parts=2)
+    [(0, 5), (5, 10)]
+    """
+    parts = max(1, min(parts or threads(), rows // max(least, 1)))
+    edges = [rows * part // parts for part in range(parts + 1)]
+    return list(pairwise(edges))
+
+
+if hasattr(os, "register_at_fork"):  # threads do not come along
+
+    def _forget() -> None:
+        second_thread.cache_clear()
+        _pool.cache_clear()
+
+    os.register_at_fork(after_in_child=_forget)

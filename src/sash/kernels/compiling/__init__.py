@@ -4,7 +4,9 @@ A kernel file holds a function of an aggregate that returns the algorithm; ``@ke
 registry, from which the planner, ``using=``, the tests and the benchmarks take it.
 """
 
+from sash.kernels.compiling.bits import leading_zeros, popcount, prefetch, trailing_zeros
 from sash.kernels.compiling.registry import KERNELS, Kernel, kernel
+from sash.kernels.compiling.routine import Routine, routine
 from sash.kernels.compiling.specialise import Specialised, specialise
 from sash.kernels.compiling.types import Answers, Flags, Frames, Marks, States, Values
 
@@ -15,9 +17,15 @@ __all__ = [
     "Frames",
     "Kernel",
     "Marks",
+    "Routine",
     "Specialised",
     "States",
     "Values",
     "kernel",
+    "leading_zeros",
+    "popcount",
+    "prefetch",
+    "routine",
     "specialise",
+    "trailing_zeros",
 ]

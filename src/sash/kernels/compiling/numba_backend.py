@@ -11,6 +11,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core import errors
 from numba.core.dispatcher import Dispatcher
@@ -19,7 +20,7 @@ from numba.cpython.unsafe.tuple import tuple_setitem
 from sash.algebra import Aggregate
 from sash.algebra.tuples import replaced
 from sash.errors import NotCompilable
-from sash.kernels.compiling import accessors, meaning
+from sash.kernels.compiling import accessors, bits, meaning
 from sash.kernels.compiling.frames import frame_of
 from sash.kernels.compiling.registry import parameters
 
@@ -46,6 +47,63 @@ def _surely(context, value):  # type: ignore[no-untyped-def]
     """An optional value known not to be None."""
     kind = value.type if isinstance(value, types.Optional) else value
     return kind(value), lambda target, builder, _, arguments: target.cast(builder, arguments[0], value, kind)
+
+
+def _instruction(emit: Callable[..., Any]) -> Any:
+    """A function of a 64-bit word that is one LLVM instruction."""
+
+    @numba.extending.intrinsic
+    def instruction(context, word):  # type: ignore[no-untyped-def]
+        def generate(target, builder, _, arguments):  # type: ignore[no-untyped-def]
+            return emit(builder, target.cast(builder, arguments[0], word, types.uint64))
+
+        return types.int64(word), generate
+
+    return instruction
+
+
+_DEFINED = ir.Constant(ir.IntType(1), 0)  # a word of 0 has an answer, too
+_popcount = _instruction(lambda builder, word: builder.ctpop(word))
+_trailing = _instruction(lambda builder, word: builder.cttz(word, _DEFINED))
+_leading = _instruction(lambda builder, word: builder.ctlz(word, _DEFINED))
+
+
+@numba.extending.intrinsic
+def _hint(context, array, index):  # type: ignore[no-untyped-def]
+    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        kind = signature.args[0]
+        data = numba.core.cgutils.create_struct_proxy(kind)(target, builder, arguments[0]).data
+        place = builder.gep(data, [target.cast(builder, arguments[1], signature.args[1], types.int64)])
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind_of = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        function = numba.core.cgutils.get_or_insert_function(builder.module, kind_of, "llvm.prefetch.p0i8")
+        builder.call(function, [builder.bitcast(place, byte), word(0), word(3), word(1)])
+        return target.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+@numba.extending.overload(bits.popcount)
+def _overload_popcount(word):  # type: ignore[no-untyped-def]
+    return lambda word: _popcount(word)
+
+
+@numba.extending.overload(bits.trailing_zeros)
+def _overload_trailing(word):  # type: ignore[no-untyped-def]
+    return lambda word: _trailing(word)
+
+
+@numba.extending.overload(bits.leading_zeros)
+def _overload_leading(word):  # type: ignore[no-untyped-def]
+    return lambda word: _leading(word)
+
+
+@numba.extending.overload(bits.prefetch)
+def _overload_prefetch(array, index):  # type: ignore[no-untyped-def]
+    return lambda array, index: _hint(array, index)
+
+
+OVERLOADED = (replaced, *bits.INSTRUCTIONS)  # Numba has our own versions of these
 
 
 @dataclass(frozen=True)
@@ -106,22 +164,25 @@ def build(
         "int": types.int64,
     }
     kept = parameters(kernel)
-    signature = tuple(vocabulary[kind] for kind in kept.values())
+    description, code = _built(kernel, aggregate.name, tuple(vocabulary[kind] for kind in kept.values()))
+    return {**description, "parameters": kept, "state": _describe(state), "answer": _describe(answer)}, code
+
+
+def build_routine(function: Callable[..., Any], kinds: tuple[str, ...]) -> tuple[dict[str, Any], bytes]:
+    """Compile a function of arrays and whole numbers; ``kinds`` are NumPy types, or ``"int"``."""
+    signature = tuple(types.int64 if kind == "int" else _array(numba.from_dtype(np.dtype(kind))) for kind in kinds)
+    return _built(function, function.__name__, signature)
+
+
+def _built(function: Callable[..., Any], name: str, signature: tuple[Any, ...]) -> tuple[dict[str, Any], bytes]:
     try:
-        result = _jit(kernel, types.int64(*signature)).overloads[signature]
+        result = _jit(function, types.int64(*signature)).overloads[signature]
     except UNCOMPILABLE as error:
-        raise NotCompilable(f"{aggregate.name} cannot be compiled: {_first(error)}; {ADVICE}") from error
+        raise NotCompilable(f"{name} cannot be compiled: {_first(error)}; {ADVICE}") from error
     if result.library.has_dynamic_globals:
-        raise NotCompilable(f"{aggregate.name} cannot be compiled: it reads something by its address; {ADVICE}")
+        raise NotCompilable(f"{name} cannot be compiled: it reads something by its address; {ADVICE}")
     words = sum(_words(argument) for argument in signature)
-    description = {
-        "name": result.fndesc.llvm_func_name,
-        "words": words,
-        "parameters": kept,
-        "state": _describe(state),
-        "answer": _describe(answer),
-    }
-    return description, result.library._get_compiled_object()
+    return {"name": result.fndesc.llvm_func_name, "words": words}, result.library._get_compiled_object()
 
 
 ADVICE = "write it with numbers and tuples, or pass compiled=False to run it, slowly, as plain Python"
@@ -144,7 +205,7 @@ def _with_helpers(function: Callable[..., Any], done: dict[Any, Any], *signature
 
     def ready(thing: Any) -> Any:
         thing = _plainly(thing)
-        if not isinstance(thing, FunctionType) or thing is replaced or thing.__module__.split(".")[0] in KNOWN:
+        if not isinstance(thing, FunctionType) or thing in OVERLOADED or thing.__module__.split(".")[0] in KNOWN:
             return thing
         return done.get(thing) or _with_helpers(thing, done)
 

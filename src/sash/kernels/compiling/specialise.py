@@ -58,10 +58,9 @@ def specialise(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], fr
         return Specialised(plain, parameters(plain), np.dtype(object), np.dtype(object))
     dtypes = tuple(np.dtype(dtype) for dtype in inputs)
     key = _key(kernel, aggregate, dtypes, frames)
-    with _making:
-        if key not in _made:
-            _made[key] = _load(kernel, aggregate, dtypes, frames, key)
-    description, call = _made[key]
+    description, call = _made_once(
+        key, aggregate.name, lambda: _compiler().build(kernel.make, aggregate, dtypes, frames)
+    )
 
     def run(*arguments: Any) -> int:
         status, result = call(*arguments)
@@ -116,16 +115,30 @@ def _numba_version() -> Any:
     return version("numba")
 
 
-def _load(kernel: Kernel, aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str, key: str) -> Loaded:
+def compiled(function: Callable[..., Any], kinds: tuple[str, ...]) -> Callable[..., tuple[int, int]]:
+    """The machine code of a function of arrays of these NumPy types and of whole numbers (``"int"``)."""
+    key = meaning.digest(_surroundings(), function, kinds)
+    return _made_once(key, function.__name__, lambda: _compiler().build_routine(function, kinds))[1]
+
+
+def _made_once(key: str, name: str, build: Callable[[], tuple[dict[str, Any], bytes]]) -> Loaded:
+    """What a key stands for: from memory, from disk, or built."""
+    with _making:
+        if key not in _made:
+            _made[key] = _load(key, name, build)
+        return _made[key]
+
+
+def _load(key: str, name: str, build: Callable[[], tuple[dict[str, Any], bytes]]) -> Loaded:
     stored = disk.read(key)
     if stored is not None:
-        return _link(aggregate, *stored)
+        return _link(name, *stored)
     with disk.lock(key):
         stored = disk.read(key)  # another process may have compiled it meanwhile
         if stored is not None:
-            return _link(aggregate, *stored)
-        built = _compiler().build(kernel.make, aggregate, inputs, frames)
-        loaded = _link(aggregate, *built)
+            return _link(name, *stored)
+        built = build()
+        loaded = _link(name, *built)
         disk.write(key, *built)
         return loaded
 
@@ -144,11 +157,11 @@ def _compiler() -> Any:
     return numba_backend
 
 
-def _link(aggregate: Aggregate, description: dict[str, Any], code: bytes) -> Loaded:
+def _link(name: str, description: dict[str, Any], code: bytes) -> Loaded:
     try:
         return description, native.load(code, description["name"], description["words"])
     except native.Unresolved as error:
-        raise NotCompilable(f"{aggregate.name} cannot be compiled: {error}; {ADVICE}") from None
+        raise NotCompilable(f"{name} cannot be compiled: {error}; {ADVICE}") from None
 
 
 def _dtype(described: Any) -> np.dtype:
