@@ -1,27 +1,124 @@
-"""An aggregate applied to columns: what ``sf.max("load")`` gives and a query takes."""
+"""A function applied to columns: what ``sf.max("load")`` gives and a query takes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from sash.algebra.aggregate import Aggregate
+from sash.errors import SashError
+
+BY_OWN_ORDER = ("first", "last", "any_value")  # aggregates of one row that may be told which order counts
+NULLS = "respect"
 
 
 @dataclass(frozen=True)
 class Call:
-    """An aggregate and the columns it is computed of.
+    """An aggregate or a window function, the columns it is computed of, and how.
 
     >>> from sash import functions as sf
     >>> sf.max("load")
     max(load)
     >>> sf.max_by("trader", "price").aggregate
     <aggregate max_by>
+    >>> sf.first_value("trader").order_by("price desc").ignore_nulls().filter("qty > 0")
+    first_value(trader order by price desc) ignore nulls filter (where qty > 0)
     """
 
-    aggregate: Aggregate
+    aggregate: Any  # an Aggregate or a WindowFunction
     columns: tuple[Any, ...] = ()
+    condition: Any = None
+    unique: bool = False
+    order: tuple[Any, ...] = ()
+    nulls: str = NULLS
+
+    def filter(self, condition: Any) -> Call:
+        """Only the rows where a condition holds: such as ``"qty > 0"``, or ``sash.col("qty") > 0``."""
+        if condition is None or isinstance(condition, (bool, int, float)):
+            raise SashError(f'filter must be such as "qty > 0" or sash.col("qty") > 0, got {condition!r}')
+        if self.condition is not None:
+            raise SashError(f"{self} has a filter already; join the two with and")
+        return replace(self, condition=condition)
+
+    def distinct(self) -> Call:
+        """Each value once in a frame."""
+        name = self.aggregate.name
+        if _is_aggregate(self.aggregate):
+            if self.aggregate.returns == "row":
+                raise SashError(f"{name} cannot be distinct: its answer is one row")
+            if not self.columns:
+                raise SashError(f"{name} needs a column to be distinct")
+        elif not self.aggregate.distinct and self.aggregate.family != "distinct":
+            raise SashError(f"{name} cannot be distinct")
+        return replace(self, unique=True)
+
+    def order_by(self, *orders: Any) -> Call:
+        """Let the function have an order of its own: such as ``"price desc"``."""
+        if len(orders) == 1 and isinstance(orders[0], (list, tuple)):
+            orders = tuple(orders[0])
+        if not orders:
+            raise SashError("order_by takes at least one order, got none")
+        function = self.aggregate
+        if _is_aggregate(function):
+            sensible = function.returns == "rows" or function.name in BY_OWN_ORDER
+        else:
+            sensible = function.ordered
+        if not sensible:
+            raise SashError(f"{function.name} takes no order_by: its answer does not depend on an order of its own")
+        return replace(self, order=tuple(orders))
+
+    def ignore_nulls(self) -> Call:
+        """Pass over rows whose value is NULL."""
+        return self._with_nulls("ignore")
+
+    def respect_nulls(self) -> Call:
+        """Take rows whose value is NULL like others: the default of those that can ignore them."""
+        return self._with_nulls("respect")
+
+    def over(self, window: Any, using: str | None = None) -> Over:
+        """The function over the frames of a window; ``using`` names the algorithm."""
+        if not getattr(window, "is_sash_window", False):
+            kind = type(window).__module__.partition(".")[0]
+            hint = "; write `from sash import Window`" if kind == "pyspark" else ""
+            raise SashError(f"over takes a window made with sash.Window, got {_described(window)}{hint}")
+        if using is not None and not isinstance(using, str):
+            raise SashError(f"using must be the name of an algorithm, got {using!r}")
+        return Over(self, window, using)
+
+    def _with_nulls(self, how: str) -> Call:
+        function = self.aggregate
+        able = function.name in BY_OWN_ORDER if _is_aggregate(function) else function.nulls
+        if not able:
+            raise SashError(f"{function.name} cannot be told how to treat NULLs: that is for first, last, nth and such")
+        return replace(self, nulls=how)
 
     def __repr__(self) -> str:
-        return f"{self.aggregate.name}({', '.join(map(str, self.columns))})"
+        constants = getattr(self.aggregate, "parameters", ())
+        inside = ("distinct " if self.unique else "") + ", ".join(map(str, (*self.columns, *constants)))
+        if self.order:
+            inside = f"{inside} order by {', '.join(map(str, self.order))}".lstrip()
+        text = f"{self.aggregate.name}({inside})"
+        if self.nulls != NULLS:
+            text += f" {self.nulls} nulls"
+        return text if self.condition is None else f"{text} filter (where {self.condition})"
+
+
+@dataclass(frozen=True)
+class Over:
+    """A call over a window: what ``withColumns`` takes."""
+
+    call: Call
+    window: Any
+    using: str | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.call} over ({self.window!r})"
+
+
+def _is_aggregate(function: Any) -> bool:
+    return hasattr(function, "lift")
+
+
+def _described(thing: Any) -> str:
+    kind = type(thing)
+    library = kind.__module__.partition(".")[0]
+    return f"a PySpark {kind.__name__}" if library == "pyspark" else repr(thing)
