@@ -34,9 +34,9 @@ class Bounds:
     shape: str = ARBITRARY
     before: int = 0
     after: int = 0
-    a: np.ndarray = field(default=NOTHING)
-    b: np.ndarray = field(default=NOTHING)
-    own: np.ndarray = field(default=NOTHING)  # one a row, or none at all
+    a: np.ndarray = field(default_factory=lambda: NOTHING)
+    b: np.ndarray = field(default_factory=lambda: NOTHING)
+    own: np.ndarray = field(default_factory=lambda: NOTHING)  # one a row, or none at all
 
     def __post_init__(self) -> None:
         if self.a is NOTHING:

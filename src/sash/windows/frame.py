@@ -1,0 +1,166 @@
+"""Frames: which rows around the current one a window function sees, as ROWS, RANGE or GROUPS between two bounds."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from sash.errors import SashError
+from sash.expressions.columns import Column, Foreign, as_column, is_pyspark
+from sash.windows.intervals import Interval
+
+UNBOUNDED_PRECEDING, UNBOUNDED_FOLLOWING, CURRENT_ROW = -(2**63), 2**63 - 1, 0  # PySpark's numbers
+EXCLUSIONS = ("current row", "group", "ties", "no others")
+KINDS = ("rows", "range", "groups")
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """One side of a frame: ``form`` is unbounded, current row, offset or column; negative is preceding."""
+
+    form: str
+    offset: Any = None  # a number or an Interval; a Column where every row has its own
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether it reaches to the edge of the partition."""
+        return self.form == "unbounded"
+
+    @property
+    def is_current_row(self) -> bool:
+        """Whether it is the current row; its peers, for RANGE and GROUPS."""
+        return self.form == "current row"
+
+    @property
+    def column(self) -> Any:
+        """The Column of offsets where every row has its own, else None."""
+        return self.offset if self.form == "column" else None
+
+    @property
+    def constant(self) -> Any:
+        """Its offset where that is the same for every row: 0 for the current row, else None."""
+        return 0 if self.is_current_row else self.offset if self.form == "offset" else None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What makes two bounds the same; hashable."""
+        return self.form, self.offset.key if self.form == "column" else (type(self.offset), self.offset)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bound) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def words(self, side: str) -> str:
+        """As SQL has it, such as ``5 minutes preceding``."""
+        if self.is_unbounded:
+            return f"unbounded {'preceding' if side == 'start' else 'following'}"
+        if self.is_current_row:
+            return self.form
+        if self.form == "column":
+            return f"{self.offset} following"
+        back = self.offset.backward if isinstance(self.offset, Interval) else self.offset < 0
+        return f"{-self.offset} preceding" if back else f"{self.offset} following"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """ROWS, RANGE or GROUPS between two bounds, less what is excluded.
+
+    >>> Frame("rows", as_bound(-2, "start", "rows"), CURRENT)
+    rows between 2 preceding and current row
+    """
+
+    kind: str
+    start: Bound
+    end: Bound
+    exclude: str = "no others"
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise SashError(f"the kind of a frame must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        start, end = self.start.constant, self.end.constant
+        if start is not None and end is not None and _after(start, end):
+            raise SashError(f"start must not be after end, got {start} and {end}")
+
+    @property
+    def has_offset(self) -> bool:
+        """Whether a bound is an offset from the current row, its own for each row or not."""
+        return any(bound.form in ("offset", "column") for bound in (self.start, self.end))
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether a bound is each row's own."""
+        return self.start.column is not None or self.end.column is not None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What makes two frames the same; hashable."""
+        return self.kind, self.start.key, self.end.key, self.exclude
+
+    def __repr__(self) -> str:
+        words = f"{self.kind} between {self.start.words('start')} and {self.end.words('end')}"
+        return words if self.exclude == "no others" else f"{words} exclude {self.exclude}"
+
+
+UNBOUNDED, CURRENT = Bound("unbounded"), Bound("current row")
+WHOLE_PARTITION = Frame("range", UNBOUNDED, UNBOUNDED)
+UP_TO_PEERS = Frame("range", UNBOUNDED, CURRENT)  # SQL's frame where only an order is given
+
+
+def as_bound(given: Any, side: str, kind: str) -> Bound:
+    """Read what a user gave as the start or the end of a frame."""
+    if isinstance(given, Bound):
+        return given
+    if is_column(given):
+        return Bound("column", as_column(given))
+    method, offset = f"{kind}Between: {side}", _offset(given)
+    if isinstance(offset, int):
+        if offset <= UNBOUNDED_PRECEDING + 1 or offset >= UNBOUNDED_FOLLOWING:
+            if (offset < 0) != (side == "start"):
+                raise SashError(f"{method} must not be unbounded {'following' if side == 'start' else 'preceding'}")
+            return UNBOUNDED
+    elif kind != "range":
+        raise SashError(f"{method} must be a whole number or a column, got {_shown(given)}")
+    if isinstance(given, str):
+        offset = Interval.parse(given, method)
+    if offset is None or (isinstance(offset, float | Decimal) and not math.isfinite(offset)):
+        raise SashError(
+            f"{method} must be a finite number, a timedelta, an interval such as '-5 minutes' or a column, "
+            f"got {_shown(given)}"
+        )
+    return Bound("offset", offset) if offset else CURRENT
+
+
+def is_column(thing: Any) -> bool:
+    """Whether it is a column expression, Sash's or PySpark's."""
+    return isinstance(thing, Column | Foreign) or is_pyspark(thing, "Column")
+
+
+def _offset(given: Any) -> int | float | Decimal | Interval | None:
+    if isinstance(given, timedelta):
+        return Interval.of(given)
+    if isinstance(given, Interval | Decimal):
+        return given
+    if isinstance(given, bool) or not isinstance(given, numbers.Real):
+        return None
+    return operator.index(given) if isinstance(given, numbers.Integral) else float(given)
+
+
+def _after(start: Any, end: Any) -> bool:
+    if isinstance(start, Interval) or isinstance(end, Interval):
+        start, end = start or Interval(), end or Interval()
+        return isinstance(start, Interval) and isinstance(end, Interval) and start.surely_after(end)
+    return bool(start > end)
+
+
+def _shown(given: Any) -> str:
+    return (
+        repr(given) if isinstance(given, str | int | float | Decimal) else f"{given!r} of type {type(given).__name__}"
+    )

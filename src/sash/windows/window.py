@@ -1,0 +1,193 @@
+"""Windows: partitions, an order and a frame, written as in PySpark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sash.errors import SashError
+from sash.expressions.columns import Column, Foreign, as_column
+from sash.expressions.orders import Order, as_order
+from sash.windows.frame import (
+    CURRENT_ROW,
+    EXCLUSIONS,
+    UNBOUNDED_FOLLOWING,
+    UNBOUNDED_PRECEDING,
+    UP_TO_PEERS,
+    WHOLE_PARTITION,
+    Frame,
+    as_bound,
+    is_column,
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WindowSpec:
+    """A window; every method returns a new one. Start with ``Window``."""
+
+    partition: tuple[Column | Foreign, ...] = ()
+    order: tuple[Order, ...] = ()
+    given: Frame | None = None  # the frame, where one was given
+    exclusion: str = "no others"
+
+    is_sash_window = True
+
+    def partitionBy(self, *cols: Any) -> WindowSpec:
+        """Give each combination of these columns a partition of its own; replaces the partitions before."""
+        return replace(self, partition=_each(cols, _partition_column))
+
+    def orderBy(self, *cols: Any) -> WindowSpec:
+        """Order the rows of a partition: "ts", "price desc nulls last", or sf.desc of a column; replaces the order."""
+        return replace(self, order=_each(cols, as_order))._agreeing()
+
+    def rowsBetween(self, start: Any, end: Any) -> WindowSpec:
+        """Take so many rows before or after the current one; negative is before."""
+        return self._between("rows", start, end)
+
+    def rangeBetween(self, start: Any, end: Any) -> WindowSpec:
+        """Take the rows whose order key is within these distances: numbers, timedeltas or "-5 minutes"."""
+        return self._between("range", start, end)
+
+    def groupsBetween(self, start: Any, end: Any) -> WindowSpec:
+        """Take so many groups of peers, rows equal in the order, before or after the current row's."""
+        return self._between("groups", start, end)
+
+    def exclude(self, rows: str) -> WindowSpec:
+        """Leave out of the frame the "current row", its "group" of peers, its "ties", or "no others"."""
+        if not isinstance(rows, str) or (wanted := " ".join(rows.lower().split())) not in EXCLUSIONS:
+            raise SashError(f"exclude takes one of {', '.join(map(repr, EXCLUSIONS))}, got {rows!r}")
+        return replace(self, exclusion=wanted)
+
+    @property
+    def frame(self) -> Frame:
+        """The frame; where none was given, the whole partition, or with an order everything up to the row's peers."""
+        frame = self.given or (UP_TO_PEERS if self.order else WHOLE_PARTITION)
+        return replace(frame, exclude=self.exclusion)
+
+    def checked(self) -> WindowSpec:
+        """Refuse a frame that its order does not carry; returns the window."""
+        if self.given and not self.order:
+            if self.given.kind == "groups":
+                raise SashError(f"groupsBetween needs an orderBy to tell what a group is, got {self!r}")
+            if self.given.kind == "range" and self.given.has_offset:
+                raise SashError(f"rangeBetween with an offset needs an orderBy of exactly one key, got {self!r}")
+        return self._agreeing()
+
+    @property
+    def partition_key(self) -> tuple[Any, ...]:
+        """What makes two windows have the same partitions; hashable."""
+        return tuple(column.key for column in self.partition)
+
+    @property
+    def order_key(self) -> tuple[Any, ...]:
+        """What makes two windows have the same order; hashable."""
+        return tuple(order.key for order in self.order)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What makes two windows the same; hashable."""
+        return self.partition_key, self.order_key, self.frame.key
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WindowSpec) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        words = [f"partition by {', '.join(map(repr, self.partition))}"] if self.partition else []
+        if self.order:
+            words.append(f"order by {', '.join(map(_order_words, self.order))}")
+        if self.given or self.exclusion != "no others":
+            words.append(repr(self.frame))
+        return " ".join(words) or "all rows"
+
+    def _between(self, kind: str, start: Any, end: Any) -> WindowSpec:
+        frame = Frame(kind, as_bound(start, "start", kind), as_bound(end, "end", kind))
+        return replace(self, given=frame)._agreeing()
+
+    def _agreeing(self) -> WindowSpec:
+        """Refuse a range over several order keys as soon as both are known."""
+        if self.given and self.given.kind == "range" and self.given.has_offset and len(self.order) > 1:
+            raise SashError(f"rangeBetween with an offset needs exactly one order key, got {len(self.order)}")
+        return self
+
+
+class Window:
+    """Where a window begins.
+
+    >>> Window.orderBy("ts").rangeBetween("-5 minutes", Window.currentRow).frame
+    range between 5 minutes preceding and current row
+    """
+
+    unboundedPreceding: int = UNBOUNDED_PRECEDING
+    unboundedFollowing: int = UNBOUNDED_FOLLOWING
+    currentRow: int = CURRENT_ROW
+
+    @staticmethod
+    def partitionBy(*cols: Any) -> WindowSpec:
+        """Give each combination of these columns a partition of its own."""
+        return WindowSpec().partitionBy(*cols)
+
+    @staticmethod
+    def orderBy(*cols: Any) -> WindowSpec:
+        """Order the rows: "ts", "price desc nulls last", or sf.desc of a column."""
+        return WindowSpec().orderBy(*cols)
+
+    @staticmethod
+    def rowsBetween(start: Any, end: Any) -> WindowSpec:
+        """Take so many rows before or after the current one; negative is before."""
+        return WindowSpec().rowsBetween(start, end)
+
+    @staticmethod
+    def rangeBetween(start: Any, end: Any) -> WindowSpec:
+        """Take the rows whose order key is within these distances."""
+        return WindowSpec().rangeBetween(start, end)
+
+    @staticmethod
+    def groupsBetween(start: Any, end: Any) -> WindowSpec:
+        """Take so many groups of peers before or after the current row's."""
+        return WindowSpec().groupsBetween(start, end)
+
+    @staticmethod
+    def exclude(rows: str) -> WindowSpec:
+        """Leave the "current row", its "group", its "ties" or "no others" out of the frame."""
+        return WindowSpec().exclude(rows)
+
+
+def as_window(thing: Any) -> WindowSpec:
+    """Take a window of ours, or say what to write instead.
+
+    >>> as_window(Window)
+    all rows
+    """
+    if isinstance(thing, WindowSpec):
+        return thing
+    if thing is Window:
+        return WindowSpec()
+    kind = thing if isinstance(thing, type) else type(thing)
+    if kind.__module__.split(".")[0] == "pyspark":
+        raise SashError(
+            f"over takes a window made with `from sash import Window`, got a PySpark {kind.__name__}; "
+            "build it the same way with sash's Window, which has partitionBy, orderBy, rowsBetween and rangeBetween"
+        )
+    raise SashError(f"over takes a window made with `from sash import Window`, got {thing!r} of type {kind.__name__}")
+
+
+def _each(cols: tuple[Any, ...], convert: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Columns one by one; a list of them may stand for all, as in PySpark."""
+    return tuple(map(convert, cols[0] if len(cols) == 1 and isinstance(cols[0], list | tuple) else cols))
+
+
+def _partition_column(col: Any) -> Column | Foreign:
+    if not isinstance(col, str) and not is_column(col):
+        raise SashError(f"partitionBy takes column names and columns, got {col!r} of type {type(col).__name__}")
+    return as_column(col)
+
+
+def _order_words(order: Order) -> str:
+    """An order with only what is not the default."""
+    way = " desc" if order.descending else ""
+    place = "" if order.nulls_first != order.descending else f" nulls {'first' if order.nulls_first else 'last'}"
+    return f"{order.column!r}{way}{place}"
