@@ -1,0 +1,269 @@
+"""Arrow columns as 64-bit keys: what sorting and hashing see of values of any type.
+
+Order and equality are Spark's: NaN equals itself and is above all numbers, -0.0 equals 0.0, NULLs equal each
+other, strings compare by their bytes. A column has one key where its values leave room for NULL.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as kinds
+
+from sash.errors import SashError
+from sash.kernels.sorting import argsort
+from sash.kernels.sorting.floats import float_keys
+from sash.kernels.sorting.nulls import with_nulls
+from sash.kernels.sorting.strings import BYTES, string_ranks, string_words
+from sash.kernels.sorting.words import packed
+
+SIGN = np.uint64(1 << 63)
+SAMPLE = 4096  # strings looked at to tell whether most are distinct
+FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
+
+
+def order_key(column: Any, descending: bool = False, nulls_first: bool = True) -> list[np.ndarray]:
+    """Keys whose lexicographic order is the order of the values.
+
+    >>> [key.argsort().tolist() for key in order_key(pa.array([2.5, None, -1.0, float("nan")]))]
+    [[1, 2, 0, 3]]
+    """
+    array = _plain(column)
+    words = [~word for word in _ordered(array)] if descending else _ordered(array)
+    return _placed(words, array, nulls_first)
+
+
+def equality_key(column: Any) -> np.ndarray:
+    """A key that is equal where values are equal; in no particular order.
+
+    >>> first, second, third = equality_key(pa.array([[1, None], [1, 2], [1, None]])).tolist()
+    >>> first == third, first == second
+    (True, False)
+    """
+    array = _plain(column)
+    return combined(_placed(_equal(array), array))
+
+
+def combined(keys: list[np.ndarray]) -> np.ndarray:
+    """One key that is equal where all keys are, in their order.
+
+    >>> combined([np.array([1, 1, 2], np.uint64), np.array([9, 9, 9], np.uint64)]).tolist()
+    [1, 1, 2]
+    """
+    if len(keys) == 1:
+        return keys[0]
+    words = packed(keys)
+    if len(words) < 2:
+        return words[0].values if words else np.zeros(len(keys[0]), np.uint64)
+    order = argsort([word.values for word in words])
+    new = np.zeros(len(order), bool)
+    for word in words:
+        ordered = word.values[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    codes = np.empty(len(order), np.uint64)
+    codes[order] = np.cumsum(new)
+    return codes
+
+
+def _plain(column: Any) -> pa.Array:
+    """One array, with no wrapping of extension types and runs around its values."""
+    if isinstance(column, pa.ChunkedArray):
+        wider = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+        if column.type in wider and column.nbytes >= 2**31:
+            column = column.cast(wider[column.type])
+        column = column.combine_chunks()
+        if isinstance(column, pa.ChunkedArray):  # of no chunks, or of more than one array holds
+            column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    while True:
+        if isinstance(column.type, pa.BaseExtensionType):
+            column = column.storage
+        elif kinds.is_run_end_encoded(column.type):
+            column = pc.run_end_decode(column)
+        else:
+            return column
+
+
+def _valid(array: pa.Array) -> np.ndarray | None:
+    """Which values are not NULL; None where all are."""
+    if kinds.is_dictionary(array.type) and array.dictionary.null_count:
+        array = array.dictionary.is_valid().take(array.indices).fill_null(False)
+        return array.to_numpy(zero_copy_only=False)
+    return array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+
+
+def _placed(words: list[np.ndarray], array: pa.Array, nulls_first: bool = True) -> list[np.ndarray]:
+    valid = _valid(array)
+    return words if valid is None else with_nulls(words, valid, nulls_first)
+
+
+def _ordered(array: pa.Array) -> list[np.ndarray]:
+    """Words in the order of the values, the most significant first; of NULLs they say nothing."""
+    kind = array.type
+    if kinds.is_null(kind):
+        return [np.zeros(len(array), np.uint64)]
+    if kinds.is_boolean(kind):
+        return [_numbers(array.cast(pa.uint8()), np.uint8).astype(np.uint64)]
+    if kinds.is_floating(kind):
+        return [float_keys(_numbers(array, FLOATS[kind.bit_width]).astype(np.float64, copy=False))]
+    if kinds.is_unsigned_integer(kind):
+        return [_numbers(array, np.dtype(f"u{kind.bit_width // 8}")).astype(np.uint64, copy=False)]
+    if kinds.is_decimal(kind) and kind.bit_width > 64:
+        return _wide(array)
+    timelike = kinds.is_temporal(kind) and not kinds.is_interval(kind)
+    if timelike or kinds.is_signed_integer(kind) or kinds.is_decimal(kind):
+        return [_biased(_numbers(array, np.dtype(f"i{kind.bit_width // 8}")).astype(np.int64, copy=False))]
+    if _is_string(kind):
+        return [_string_keys(array, ordered=True)]
+    if kinds.is_dictionary(kind):
+        values, indices = _looked_up(array)
+        return [combined(_placed(_ordered(values), values))[indices]]
+    raise SashError(f"a column of type {kind} cannot be ordered; order by numbers, strings, dates or times")
+
+
+def _equal(array: pa.Array) -> list[np.ndarray]:
+    """Words that are equal where values are; of NULLs they say nothing."""
+    kind = array.type
+    if kinds.is_dictionary(kind):
+        values, indices = _looked_up(array)
+        return [equality_key(values)[indices]]
+    if kinds.is_struct(kind):
+        return [np.zeros(len(array), np.uint64), *map(equality_key, array.flatten())]
+    if _is_list(kind):
+        return [_string_keys(_as_strings(array), ordered=False)]
+    if _is_string(kind):
+        return [_string_keys(array, ordered=False)]
+    if kinds.is_map(kind) or kinds.is_union(kind) or kinds.is_interval(kind):
+        raise SashError(f"values of type {kind} cannot be compared; use a column of another type")
+    return _ordered(array)
+
+
+def _numbers(array: pa.Array, dtype: Any) -> np.ndarray:
+    """The values as they lie in memory, whatever is where NULLs are."""
+    dtype, buffer = np.dtype(dtype), array.buffers()[1]
+    if buffer is None or not len(array):
+        return np.zeros(len(array), dtype)
+    return np.frombuffer(buffer, dtype, len(array), array.offset * dtype.itemsize)
+
+
+def _biased(values: np.ndarray) -> np.ndarray:
+    return values.view(np.uint64) ^ SIGN
+
+
+def _wide(array: pa.Array) -> list[np.ndarray]:
+    """Whole numbers of 128 or 256 bits, in as many words as they need."""
+    count = array.type.bit_width // 64
+    buffer = array.buffers()[1]
+    table = np.zeros((len(array), count), np.int64)
+    if buffer is not None and len(array):
+        table = np.frombuffer(buffer, np.int64, len(array) * count, array.offset * count * 8).reshape(-1, count)
+    valid = _valid(array)
+    table = table if valid is None else np.where(valid[:, None], table, 0)
+    high = count - 1
+    while high and np.array_equal(table[:, high], table[:, high - 1] >> 63):  # no more than the sign
+        high -= 1
+    first, *rest = (np.ascontiguousarray(table[:, word]) for word in range(high, -1, -1))
+    return [_biased(first), *(word.view(np.uint64) for word in rest)]
+
+
+def _looked_up(array: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """The values of a dictionary that may be in use, and which of them each row has; NULL has any."""
+    indices = array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    values = array.dictionary
+    if not len(values):
+        return _plain(pa.nulls(1, values.type)), np.zeros(len(array), np.int64)
+    if len(values) > len(array):
+        used, indices = np.unique(indices, return_inverse=True)
+        values = values.take(pa.array(used))
+    return _plain(values), indices
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    return (
+        kinds.is_string(kind)
+        or kinds.is_binary(kind)
+        or kinds.is_large_string(kind)
+        or kinds.is_large_binary(kind)
+        or kinds.is_string_view(kind)
+        or kinds.is_binary_view(kind)
+        or kinds.is_fixed_size_binary(kind)
+    )
+
+
+def _string_keys(array: pa.Array, ordered: bool) -> np.ndarray:
+    """A key for each string of bytes, in their order if that is asked for."""
+    kind = array.type
+    if kinds.is_string_view(kind) or kinds.is_binary_view(kind) or kinds.is_fixed_size_binary(kind):
+        array = array.cast(pa.large_string() if kinds.is_string_view(kind) else pa.large_binary())
+    if not len(array) or array.null_count == len(array):
+        return np.zeros(len(array), np.uint64)
+    offsets, data = _bytes(array)
+    if int(np.diff(offsets).max()) <= BYTES:
+        return string_words(offsets, data)
+    if _repetitive(array):
+        coded = array.dictionary_encode()
+        codes = coded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        return _ranks(coded.dictionary)[codes] if ordered else codes.astype(np.uint64)
+    return _ranks(array)
+
+
+def _ranks(array: pa.Array) -> np.ndarray:
+    """How many strings are less than each."""
+
+    def whole(rows: np.ndarray) -> np.ndarray:
+        coded = array.take(pa.array(rows)).dictionary_encode()
+        ranks = np.empty(len(coded.dictionary), np.int64)
+        ranks[pc.array_sort_indices(coded.dictionary).to_numpy()] = np.arange(len(ranks))
+        return ranks[coded.indices.to_numpy()]
+
+    if array.null_count:
+        ranks = np.zeros(len(array), np.uint64)
+        ranks[_valid(array)] = _ranks(array.drop_null())
+        return ranks
+    return string_ranks(*_bytes(array), whole)
+
+
+def _repetitive(array: pa.Array) -> bool:
+    """Whether fewer than half of a sample of strings are distinct."""
+    if len(array) < 2 * SAMPLE:
+        return False
+    rows = np.random.default_rng(0).integers(0, len(array), SAMPLE)
+    return len(array.take(pa.array(rows)).unique()) < SAMPLE // 2
+
+
+def _bytes(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Where the strings of an array start, and one more, in its bytes."""
+    large = kinds.is_large_string(array.type) or kinds.is_large_binary(array.type)
+    _, offsets, data = array.buffers()
+    dtype = np.dtype(np.int64 if large else np.int32)
+    starts = np.frombuffer(offsets, dtype, len(array) + 1, array.offset * dtype.itemsize).astype(np.int64, copy=False)
+    return starts, np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind) or _is_view(kind)
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    return kinds.is_list_view(kind) or kinds.is_large_list_view(kind)
+
+
+def _as_strings(array: pa.Array) -> pa.Array:
+    """Lists as strings of the keys of their elements."""
+    if _is_view(array.type):  # Arrow's own cast to a list gives invalid offsets
+        starts, sizes = (part.to_numpy().astype(np.int64) for part in (array.offsets, array.sizes))
+        valid = _valid(array)
+        sizes = sizes if valid is None else np.where(valid, sizes, 0)
+        offsets = np.append(0, np.cumsum(sizes))
+        elements = array.values.take(pa.array(np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)))
+    else:
+        if kinds.is_fixed_size_list(array.type):
+            offsets = (np.arange(len(array) + 1, dtype=np.int64) + array.offset) * array.type.list_size
+        else:
+            offsets = array.offsets.to_numpy().astype(np.int64)
+        elements = array.values[int(offsets[0]) : int(offsets[-1])]
+        offsets = offsets - offsets[0]
+    keys = np.ascontiguousarray(equality_key(elements))
+    return pa.Array.from_buffers(pa.large_binary(), len(array), [None, pa.py_buffer(offsets * 8), pa.py_buffer(keys)])
