@@ -1,0 +1,1 @@
+"""Structures that answer any frame: one algorithm a file, positions and codes in, positions and counts out."""

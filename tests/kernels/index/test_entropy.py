@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coded_frames import coded
+from sash.kernels.index import counters
+from sash.kernels.index.entropy import entropy
+from sash.windows.bounds import Bounds
+
+
+def shannon(frame):
+    shares = np.unique(frame, return_counts=True)[1] / max(len(frame), 1)
+    return -(shares * np.log2(shares)).sum()
+
+
+@given(coded(), st.sampled_from((1, 4)), st.sampled_from((5, 10**6)))
+def test_entropy_is_shannons_of_the_frequencies(given, finest, least):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counters, "FINEST", finest)
+        patch.setattr(counters, "LONG", finest)
+        patch.setattr(counters, "LEAST", least)
+        found = entropy(given.codes, given.bounds, given.distinct)
+    np.testing.assert_allclose(found, [shannon(frame) for frame in given.frames()], rtol=1e-13, atol=1e-15)
+
+
+def test_equal_rows_have_none_and_it_does_not_drift():
+    codes = np.zeros(10**5, np.int64)
+    codes[::1000] = np.arange(100)
+    hi = np.arange(1, len(codes) + 1)
+    lo = np.maximum(hi - 300, 0)
+    found = entropy(codes, Bounds(lo, hi, len(codes), "constant", before=299), 100)
+    alone = np.lib.stride_tricks.sliding_window_view(codes != 0, 300).any(1)
+    assert (found[299:][~alone] == 0).all()
+    assert (found[299:][alone] > 0).all()
+
+
+def test_no_frames_and_no_rows():
+    none = np.zeros(0, np.int32)
+    for shape in ("monotonic", "arbitrary"):
+        assert len(entropy(none, Bounds(none, none, 0, shape), 0)) == 0
+        nothing = np.zeros(3, np.int32)
+        assert entropy(none, Bounds(nothing, nothing, 0, shape), 0).tolist() == [0, 0, 0]

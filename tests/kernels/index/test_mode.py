@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coded_frames import coded
+from sash.kernels.index import counters
+from sash.kernels.index.mode import mode
+from sash.windows.bounds import Bounds
+
+
+def most_frequent(frame):
+    kinds, counts = np.unique(frame, return_counts=True)
+    return (kinds[counts.argmax()], counts.max()) if len(frame) else (-1, 0)
+
+
+def check(given, finest=4, least=10**6):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counters, "FINEST", finest)
+        patch.setattr(counters, "LONG", finest)
+        patch.setattr(counters, "LEAST", least)
+        found = mode(given.codes, given.bounds, given.distinct)
+    assert list(zip(*found, strict=True)) == [most_frequent(frame) for frame in given.frames()]
+
+
+@given(coded(), st.sampled_from((1, 4)), st.sampled_from((5, 10**6)))
+def test_the_mode_is_the_smallest_of_the_most_frequent(given, finest, least):
+    check(given, finest, least)
+
+
+@given(coded(most=700))
+def test_modes_among_many_codes(given):
+    check(given)
+
+
+@given(coded(dtype=np.int64))
+def test_modes_of_wide_positions(given):
+    check(given)
+
+
+def test_no_rows_have_no_mode():
+    none, nothing = np.zeros(0, np.int32), np.zeros(3, np.int32)
+    for shape in ("monotonic", "arbitrary"):
+        best, most = mode(none, Bounds(nothing, nothing, 0, shape), 0)
+        assert best.tolist() == [-1] * 3
+        assert most.tolist() == [0] * 3
