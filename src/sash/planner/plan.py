@@ -1,0 +1,52 @@
+"""What will be done, in words: what ``explain`` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sash.planner.choosing import Choice
+
+
+@dataclass(frozen=True)
+class Step:
+    """One column: its expression, what its frames are like, and the algorithms that answer it."""
+
+    column: str
+    expression: str
+    frames: str
+    choices: tuple[Choice, ...]
+    shares: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sorting:
+    """One way the rows are sorted, and the columns that are answered there."""
+
+    words: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan: ``str`` says it in words, ``chosen`` maps each column to its algorithm."""
+
+    rows: int
+    threads: int
+    sortings: tuple[Sorting, ...] = field(default=())
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """The algorithm that answers each column."""
+        return {step.column: step.choices[-1].name for sorting in self.sortings for step in sorting.steps}
+
+    def __str__(self) -> str:
+        lines = [f"{self.rows:,} rows, {self.threads} thread{'s' * (self.threads != 1)}"]
+        for sorting in self.sortings:
+            lines.append(sorting.words)
+            for step in sorting.steps:
+                lines += [f"  {step.column} = {step.expression}", f"    frames: {step.frames}"]
+                lines += [f"    {choice}" for choice in step.choices]
+                lines += [f"    shared: {shared}" for shared in step.shares]
+        return "\n".join(lines)
+
+    __repr__ = __str__
