@@ -13,15 +13,22 @@ if TYPE_CHECKING:
     from sash.algebra import Aggregate
     from sash.checking import check
     from sash.errors import SashError
+    from sash.expressions import col
+    from sash.frames import explain, withColumns
+    from sash.windows import Window
 
 _HOMES = {
     "Aggregate": "sash.algebra",
     "SashError": "sash.errors",
+    "Window": "sash.windows",
     "check": "sash.checking",
+    "col": "sash.expressions",
+    "explain": "sash.frames",
     "functions": "sash.functions",
+    "withColumns": "sash.frames",
 }
 
-__all__ = ["Aggregate", "SashError", "check", "functions"]
+__all__ = ["Aggregate", "SashError", "Window", "check", "col", "explain", "functions", "withColumns"]
 
 
 def __getattr__(name: str) -> Any:

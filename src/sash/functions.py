@@ -1,6 +1,7 @@
 """The vocabulary: ``from sash import functions as sf``.
 
-Names and signatures are PySpark's where PySpark has the function. A column is a name.
+Names and signatures are PySpark's where PySpark has the function. A column is a name, or an expression such
+as ``sash.col("qty") * sash.col("price")``.
 
 >>> from sash import functions as sf
 >>> sf.avg("load"), sf.max_by("trader", "price"), sf.count()
@@ -11,14 +12,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from sash.algebra import Call
+from sash.algebra import Call, window_function
 from sash.algebra.catalogue import builtin
+from sash.algebra.catalogue.declaring import whole
+from sash.errors import SashError
+from sash.expressions.columns import lit
+from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
+    Order,
+    asc,
+    asc_nulls_first,
+    asc_nulls_last,
+    desc,
+    desc_nulls_first,
+    desc_nulls_last,
+)
 
-Column = Any  # a name
+Column = Any  # a name, or an expression
 
 
 def _call(name: str, *columns: Column, parameters: tuple[Any, ...] = ()) -> Call:
     return builtin(name, *parameters)(*columns)
+
+
+def _over_rows(name: str, *columns: Column, parameters: tuple[Any, ...] = ()) -> Call:
+    return window_function(name, *parameters)(*columns)
+
+
+def _nulls(call: Call, ignored: bool | None) -> Call:
+    return call.ignore_nulls() if ignored else call
 
 
 # Counting and adding up
@@ -26,12 +47,27 @@ def _call(name: str, *columns: Column, parameters: tuple[Any, ...] = ()) -> Call
 
 def count(col: Column = "*") -> Call:
     """How many rows there are, or, of a column, how many values that are not NULL."""
-    return _call("count") if col == "*" else _call("count", col)
+    return _call("count") if isinstance(col, str) and col == "*" else _call("count", col)
+
+
+def count_if(col: Column) -> Call:
+    """How many rows a condition holds for."""
+    return _call("count").filter(col)
+
+
+def count_distinct(col: Column, *cols: Column) -> Call:
+    """How many different values, or combinations of values, there are; those with a NULL do not count."""
+    return _over_rows("count_distinct", col, *cols)
 
 
 def sum(col: Column) -> Call:
     """The sum: of integers exactly, raising where it does not fit 64 bits; otherwise as a double."""
     return _call("sum", col)
+
+
+def sum_distinct(col: Column) -> Call:
+    """The sum of the different values."""
+    return sum(col).distinct()
 
 
 def product(col: Column) -> Call:
@@ -259,19 +295,19 @@ def regr_sxy(y: Column, x: Column) -> Call:
 # Rows as they came
 
 
-def first(col: Column) -> Call:
+def first(col: Column, ignorenulls: bool = False) -> Call:
     """The value of the first row."""
-    return _call("first", col)
+    return _nulls(_call("first", col), ignorenulls)
 
 
-def last(col: Column) -> Call:
+def last(col: Column, ignorenulls: bool = False) -> Call:
     """The value of the last row."""
-    return _call("last", col)
+    return _nulls(_call("last", col), ignorenulls)
 
 
-def any_value(col: Column) -> Call:
+def any_value(col: Column, ignoreNulls: bool | None = None) -> Call:
     """Some value: that of the first row."""
-    return _call("any_value", col)
+    return _nulls(_call("any_value", col), ignoreNulls)
 
 
 def first_n(col: Column, n: int) -> Call:
@@ -358,3 +394,130 @@ def moment_quantile(col: Column, p: float) -> Call:
 def bloom_filter(col: Column, bits: int = 512, hashes: int = 4) -> Call:
     """A Bloom filter of the values, as bytes."""
     return _call("bloom_filter", col, parameters=(bits, hashes))
+
+
+# Ranks: of the row, or of the values given, among the rows of the frame
+
+
+def rank(*values: Column) -> Call:
+    """One more than the number of rows that come before; of values, the rank these would have."""
+    return _over_rows("rank", *values)
+
+
+def dense_rank(*values: Column) -> Call:
+    """One more than the number of different values that come before."""
+    return _over_rows("dense_rank", *values)
+
+
+def row_number() -> Call:
+    """The place of the row, counted from 1; rows that are equal in the order keep the window's."""
+    return _over_rows("row_number")
+
+
+def percent_rank(*values: Column) -> Call:
+    """The rank less 1, over the number of rows less 1."""
+    return _over_rows("percent_rank", *values)
+
+
+def cume_dist(*values: Column) -> Call:
+    """The share of the rows that do not come after."""
+    return _over_rows("cume_dist", *values)
+
+
+def ntile(n: int) -> Call:
+    """The number, from 1, of the ``n`` about equal parts that the row falls into."""
+    return _over_rows("ntile", parameters=(whole("n", n),))
+
+
+# Values of other rows of the frame
+
+
+def first_value(col: Column, ignoreNulls: bool | None = None) -> Call:
+    """The value of the first row of the frame."""
+    return _nulls(_over_rows("first_value", col), ignoreNulls)
+
+
+def last_value(col: Column, ignoreNulls: bool | None = None) -> Call:
+    """The value of the last row of the frame."""
+    return _nulls(_over_rows("last_value", col), ignoreNulls)
+
+
+def nth_value(col: Column, offset: int, ignoreNulls: bool | None = False, *, from_last: bool = False) -> Call:
+    """The value of the row at a place counted from 1, from the first or from the last row of the frame."""
+    return _nulls(_over_rows("nth_value", col, parameters=(whole("offset", offset), from_last)), ignoreNulls)
+
+
+def lead(col: Column, offset: int = 1, default: Any = None) -> Call:
+    """The value so many rows after the row, or the default where there is none."""
+    return _over_rows("lead", col, *_default(default), parameters=(_offset(offset),))
+
+
+def lag(col: Column, offset: int = 1, default: Any = None) -> Call:
+    """The value so many rows before the row, or the default where there is none."""
+    return _over_rows("lag", col, *_default(default), parameters=(_offset(offset),))
+
+
+def _default(default: Any) -> list[Any]:
+    """A constant, or an expression; a string is a constant here."""
+    return [] if default is None else [lit(default) if isinstance(default, str) else default]
+
+
+def _offset(offset: Any) -> int:
+    if isinstance(offset, bool) or not isinstance(offset, int):
+        raise SashError(f"offset must be a whole number, got {offset!r}")
+    return offset
+
+
+# Quantiles
+
+
+def percentile_disc(col: Column, percentage: Any) -> Call:
+    """The first value at or below which a share of the rows lies."""
+    return _quantile("percentile_disc", col, percentage)
+
+
+def percentile_cont(col: Column, percentage: Any) -> Call:
+    """The value below which a share of the rows lies, between two of them if need be."""
+    return _quantile("percentile_cont", col, percentage)
+
+
+def percentile(col: Column, percentage: Any, frequency: int = 1) -> Call:
+    """The value below which a share of the rows lies: another name of ``percentile_cont``."""
+    if frequency != 1:
+        raise SashError(f"frequency must be 1: weights are not supported, got {frequency!r}")
+    return _quantile("percentile", col, percentage)
+
+
+def median(col: Column) -> Call:
+    """The value in the middle, or the mean of the two."""
+    return _over_rows("median", col)
+
+
+def mad(col: Column) -> Call:
+    """The median distance from the median."""
+    return _over_rows("mad", col)
+
+
+def _quantile(name: str, col: Column, percentage: Any) -> Call:
+    """A quantile at a share between 0 and 1, at several of them, or at a column's."""
+    several = isinstance(percentage, (list, tuple))
+    shares = tuple(percentage) if several else (percentage,)
+    if not several and (isinstance(percentage, str) or not isinstance(percentage, (int, float))):
+        return _over_rows(name, col, percentage)
+    for share in shares:
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
+            raise SashError(f"percentage must be between 0 and 1, got {share!r}")
+    return _over_rows(name, col, parameters=(shares if several else percentage,))
+
+
+# How often values occur
+
+
+def mode(col: Column, deterministic: bool = True) -> Call:
+    """The value that occurs most often; of several the smallest."""
+    return _over_rows("mode", col)
+
+
+def entropy(col: Column) -> Call:
+    """The entropy of the values, in bits."""
+    return _over_rows("entropy", col)

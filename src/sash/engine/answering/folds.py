@@ -1,0 +1,117 @@
+"""Aggregates over frames: every built-in that folds, and users' own; DISTINCT too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra import Aggregate
+from sash.engine.answering.asking import Asked, Question, as_named
+from sash.engine.answering.inputs import Lifted, lifted
+from sash.engine.gathering import gathered
+from sash.engine.placing import Answer, Numbers, Rows, Whole
+from sash.engine.sorted_rows import Kept, Ranking
+from sash.kernels.answers import Answered
+from sash.kernels.compiling import specialise
+from sash.kernels.index.folding import fold
+from sash.kernels.index.prefix import prefix
+from sash.kernels.inputs import Inputs
+from sash.planner.algorithms import DISTINCT_FOLD, FOLD
+from sash.windows.bounds import CONSTANT
+
+
+def aggregate(question: Question) -> Asked:
+    """The aggregate of each frame."""
+    function: Aggregate = question.function
+    columns = question.columns
+    inputs = columns[len(columns) - function.inputs :]
+    counted = columns if function.returns != "row" and not inputs else inputs  # whose NULLs do not count
+    kept = question.kept(*counted)
+    frame = question.over.window.frame
+    bounds = kept.bounds(frame)
+    given = lifted(question, inputs, kept)
+    distinct = question.call.unique and not function.selective
+    facts = {"aggregate": given.aggregate, "exact": _exact(given)}
+    one = len(kept.segments) <= 2
+    facts["trailing"] = one and bounds.shape == CONSTANT and bounds.after == 0 and bounds.before >= 0
+    task = question.task(DISTINCT_FOLD if distinct else FOLD, bounds, **facts)
+
+    def answer(names: Sequence[str]) -> Answer:
+        if distinct:
+            from sash.kernels.index.distinct_fold import fold_distinct
+
+            previous, following = question.rows.occurrences(columns, kept)
+            asked, around = as_named(bounds, names[0]), kept.groups(frame)
+            answered = fold_distinct(given.aggregate, given.columns, previous, following, asked, around)
+        else:
+            answered = fold(given.aggregate, given.columns, kept.length, bounds, names[0], kept.segments)
+        return _read(question, given, kept, answered)
+
+    return Asked((task,), answer, bounds)
+
+
+def _exact(given: Lifted) -> bool:
+    """Whether differences of partials are exact: integers all through."""
+    if not given.aggregate.invertible or not given.aggregate.compiled:
+        return False
+    inputs = Inputs(given.aggregate, tuple(column.dtype for column in given.columns))
+    if any(dtype.kind == "f" for dtype in inputs.dtypes):
+        return False
+    state = specialise(prefix, inputs.aggregate, inputs.dtypes).state
+    fields = [state] if state.names is None else [state[name] for name in state.names]
+    return all(field.kind in "iub" for field in fields)
+
+
+def _read(question: Question, given: Lifted, kept: Kept, answered: Answered) -> Answer:
+    """Answers of a kernel as values of the type they stand for."""
+    function, (values, valid) = question.function, answered
+    if function.returns == "row":
+        places = np.where(valid, values, -1).astype(question.rows.dtype)
+        return Rows(kept.original(places), question.rows.source(question.columns[0]))
+    if function.returns == "rows":
+        column = question.rows.column(question.columns[0])
+        column = column if kept.rows is None else column.take(pa.array(kept.rows))
+        return Whole(gathered(function, column, values, valid))
+    meaning = given.meaning
+    if isinstance(meaning, Ranking):
+        return _coded(question, meaning, kept, values, valid)
+    if isinstance(values, np.ndarray) and values.dtype != object and values.dtype.names is None:
+        return Numbers(values, valid, meaning)
+    return Whole(_arrow(values, valid, meaning))
+
+
+def _coded(question: Question, ranking: Ranking, kept: Kept, values: Any, valid: np.ndarray) -> Answer:
+    """Codes as the values that they number."""
+    codes = ranking.codes
+    heads = np.flatnonzero(np.diff(codes.heads)) if codes.distinct else np.zeros(0, np.int64)
+    places = kept.original(ranking.ranked.order[heads]) if codes.distinct else heads  # where each value first is
+    source = question.rows.source(question.columns[-1])
+    if isinstance(values, pa.ListArray):
+        if question.rows.permutation is not None:
+            places = question.rows.permutation[places]
+        items = source.take(pa.array(places)).take(values.flatten())
+        return Whole(_masked(pa.ListArray.from_arrays(values.offsets, items), valid))
+    found = places[np.where(valid, values, 0)] if codes.distinct else np.zeros(len(valid), np.int64)
+    return Rows(np.where(valid, found, -1).astype(question.rows.dtype), source)
+
+
+def _arrow(values: Any, valid: np.ndarray, meaning: pa.DataType | None) -> pa.Array:
+    """Answers of more than one number, or of plain Python, as Arrow has them."""
+    if isinstance(values, np.ndarray):
+        if values.dtype.names is None:
+            return pa.array(values.tolist(), mask=~valid)
+        fields = [pa.array(np.ascontiguousarray(values[name])) for name in values.dtype.names]
+        return pa.StructArray.from_arrays(fields, list(values.dtype.names), mask=pa.array(~valid))
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if meaning is not None and pa.types.is_list(array.type):
+        array = pa.ListArray.from_arrays(array.offsets, array.flatten().cast(meaning))
+    return _masked(array, valid)
+
+
+def _masked(array: pa.Array, valid: np.ndarray) -> pa.Array:
+    import pyarrow.compute as pc
+
+    return array if valid.all() else pc.if_else(pa.array(valid), array, pa.scalar(None, array.type))

@@ -1,0 +1,69 @@
+"""How often values occur in a frame: count_distinct, mode, entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sash.engine.answering.asking import Asked, Question, as_named
+from sash.engine.placing import Answer, Numbers, Rows
+from sash.expressions.orders import asc
+from sash.planner.algorithms import DISTINCT, ENTROPY, MODE
+
+
+def count_distinct(question: Question) -> Asked:
+    """How many different values, or combinations of values without a NULL, a frame has."""
+    rows, columns = question.rows, question.columns
+    kept = question.kept(*columns)
+    bounds = kept.bounds(question.over.window.frame)
+
+    def answer(names: Sequence[str]) -> Answer:
+        previous, following = rows.occurrences(columns, kept)
+        if names[0] == "merge_sort_tree":
+            from sash.kernels.index.merge_sort_tree import count_previous
+
+            return Numbers(count_previous(previous, bounds).astype(np.int64))
+        if names[0] == "incremental":
+            from sash.kernels.index import incremental
+            from sash.kernels.sorting import distinct_codes
+
+            codes, distinct = distinct_codes(kept.only(rows.identity(columns)), kept.segments)
+            return Numbers(incremental.count_distinct(codes, bounds, distinct).astype(np.int64))
+        from sash.kernels.index.distinct_count import count_distinct
+
+        return Numbers(count_distinct(previous, following, as_named(bounds, names[0])))
+
+    return Asked((question.task(DISTINCT, bounds),), answer, bounds)
+
+
+def frequency(question: Question) -> Asked:
+    """Mode and entropy: from how often each value occurs."""
+    rows, column = question.rows, question.columns[0]
+    kept = question.kept(column, *(order.column for order in question.orders))
+    bounds = kept.bounds(question.over.window.frame)
+    ranking = rows.ranking(question.orders or (asc(column),), kept)
+
+    def mode(names: Sequence[str]) -> Answer:
+        from sash.kernels.index import incremental
+        from sash.kernels.index.mode import mode
+
+        codes = ranking.codes
+        if names[0] == "incremental":
+            code = incremental.mode(codes.codes, bounds, codes.distinct)
+        else:
+            code, _ = mode(codes.codes, as_named(bounds, names[0]), codes.distinct)
+        first = np.searchsorted(codes.heads[1:], np.arange(1, codes.distinct + 1)) if codes.distinct else codes.codes
+        place = ranking.ranked.order[first] if codes.distinct else first  # where each value first is, by rank
+        places = np.where(code < 0, -1, place[code]) if codes.distinct else np.full(len(code), -1)
+        return Rows(kept.original(places.astype(rows.dtype)), rows.source(column))
+
+    def entropy(names: Sequence[str]) -> Answer:
+        from sash.kernels.index.entropy import entropy
+
+        codes = ranking.codes
+        found = entropy(codes.codes, as_named(bounds, names[0]), codes.distinct)
+        return Numbers(found, bounds.sizes() > 0)
+
+    by_mode = question.function.name == "mode"
+    return Asked((question.task(MODE if by_mode else ENTROPY, bounds),), mode if by_mode else entropy, bounds)

@@ -1,0 +1,45 @@
+"""Hypothetical-set functions: where given values would be among the rows of a partition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.answering.asking import Question
+from sash.engine.encoding import order_key
+from sash.engine.sorted_rows import Kept, Ranking
+from sash.errors import SashError
+from sash.expressions.evaluation import evaluate
+from sash.kernels.sorting import groups, rank_within
+
+
+def thresholds(question: Question, ranking: Ranking, kept: Kept) -> tuple[np.ndarray, np.ndarray]:
+    """For each row, how many rows kept of its partition come before its given values, and up to their equals.
+
+    Rows and values are ranked together: each partition is followed by the values its rows ask for.
+    """
+    rows = question.rows
+    lengths = np.diff(rows.segments)
+    count = rows.rows
+    within = np.arange(count) - np.repeat(rows.segments[:-1], lengths)
+    row_at = np.repeat(2 * rows.segments[:-1], lengths) + within
+    value_at = row_at + np.repeat(lengths, lengths)
+    keys = []
+    for order, column in zip(question.orders, question.columns, strict=True):
+        key, value = rows.source(order.column), evaluate(column, rows.table)
+        value = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+        try:
+            both = pa.concat_arrays([key, value.cast(key.type)])
+        except pa.ArrowInvalid as error:
+            raise SashError(f"{column} must be of the type of {order.column}, {key.type}: {error}") from None
+        for each in order_key(both, order.descending, order.nulls_first):
+            woven = np.empty(2 * count, np.uint64)
+            woven[row_at], woven[value_at] = rows.placed(each[:count]), rows.placed(each[count:])
+            keys.append(woven)
+    ranked = rank_within(keys, 2 * rows.segments)
+    start, stop = groups(keys, ranked)
+    asked = np.zeros(2 * count, np.bool_)
+    asked[row_at] = True if kept.mask is None else kept.mask
+    below = np.zeros(2 * count + 1, rows.dtype)
+    np.cumsum(asked[ranked.order], out=below[1:])
+    return below[start[value_at]], below[stop[value_at]]

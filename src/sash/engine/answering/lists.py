@@ -1,0 +1,129 @@
+"""Aggregates that are lists of the frame's rows: collect_list, concat, first_n and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.searching import select
+from sash.engine.placing import Answer, Rows, Whole
+from sash.engine.sorted_rows import Kept, Ranking
+from sash.errors import SashError
+from sash.kernels.index.listing import first_occurrences, lowered
+from sash.planner.algorithms import SELECT
+from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
+
+UNIQUE = ("collect_set", "collect_distinct")
+LARGEST = 2**31 - 1
+
+
+def listed(question: Question) -> Asked:
+    """The rows of each frame, or those of them that the function takes, in its own order or the window's."""
+    function, rows = question.function, question.rows
+    column = question.columns[0]
+    kept = question.kept(column) if function.returns == "rows" else question.kept()
+    ranking = rows.ranking(question.orders, kept) if question.orders else None
+    frame = question.over.window.frame
+    bounds = kept.bounds(frame)
+    unique = question.call.unique or function.name in UNIQUE
+
+    def answer(names: Sequence[str]) -> Answer:
+        if function.returns == "row":
+            places, valid = lowered(function, bounds.sizes())
+            k = np.where(valid, places, -1).astype(bounds.lo.dtype)
+            found, _ = select(rows, ranking, bounds, k, names[0])
+            return Rows(kept.original(_places(found, ranking)), rows.source(column))
+        if unique:
+            offsets, places = _unique(question, kept, bounds, ranking)
+            starts, stops = _taken(function, np.diff(offsets))
+            first = offsets[:-1] + starts
+            offsets, index = _spread(first, stops - starts)
+            return Whole(_lists(question, kept, offsets, places[index]))
+        starts, stops = _taken(function, bounds.sizes())
+        offsets, k = _spread(starts, stops - starts)
+        asking = _repeated(bounds, stops - starts)
+        found, _ = select(rows, ranking, asking, k.astype(bounds.lo.dtype), names[0])
+        return Whole(_lists(question, kept, offsets, _places(found, ranking)))
+
+    shape = MONOTONIC if bounds.moves_forward else ARBITRARY  # a frame asks for each of its rows in turn
+    task = replace(question.task(SELECT, bounds, ordered=ranking is not None), shape=shape)
+    return Asked((task,), answer, bounds)
+
+
+def _taken(function: Any, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows of its frame, counted from 0, the function takes."""
+    ranges, valid = lowered(function, sizes)
+    return np.where(valid, ranges["f0"], 0), np.where(valid, ranges["f1"], 0)
+
+
+def _spread(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of ranges one after the other, and where the numbers of each range start."""
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    if offsets[-1] > LARGEST:
+        raise SashError(f"the lists hold {offsets[-1]:,} values, more than one array can; use smaller frames")
+    return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+
+
+def _repeated(bounds: Bounds, times: np.ndarray) -> Bounds:
+    """Each frame as often as it is asked."""
+    shape = MONOTONIC if bounds.moves_forward else ARBITRARY
+    lo, hi = np.repeat(bounds.lo, times), np.repeat(bounds.hi, times)
+    if not bounds.holes:
+        return Bounds(lo, hi, bounds.length, shape)
+    own = np.repeat(bounds.own, times) if len(bounds.own) else bounds.own
+    return Bounds(lo, hi, bounds.length, shape, a=np.repeat(bounds.a, times), b=np.repeat(bounds.b, times), own=own)
+
+
+def _places(found: np.ndarray, ranking: Ranking | None) -> np.ndarray:
+    if ranking is None or not len(ranking.ranked):
+        return found
+    return np.where(found < 0, found.dtype.type(-1), ranking.ranked.order[found])
+
+
+def _unique(question: Question, kept: Kept, bounds: Bounds, ranking: Ranking | None) -> tuple[np.ndarray, np.ndarray]:
+    """The first occurrences in each frame, in order."""
+    rows = question.rows
+    previous, _ = rows.occurrences(question.columns, kept)
+    if not bounds.holes:
+        offsets, places = first_occurrences(previous, bounds.lo, bounds.lo, bounds.hi)
+    else:
+        offsets, places = _across_holes(rows.identity(question.columns), kept, previous, bounds)
+    if ranking is not None:
+        owner = np.repeat(np.arange(len(bounds)), np.diff(offsets))
+        places = places[np.lexsort((ranking.ranked.rank[places], owner))]
+    return offsets, places
+
+
+def _across_holes(
+    identity: np.ndarray, kept: Kept, previous: np.ndarray, bounds: Bounds
+) -> tuple[np.ndarray, np.ndarray]:
+    """The first occurrences in each piece, less those whose value an earlier piece has."""
+    pieces = [(bounds.lo, bounds.a), (bounds.b, bounds.hi)]
+    if len(bounds.own):
+        pieces.insert(1, (np.maximum(bounds.own, 0), np.where(bounds.own < 0, 0, bounds.own + 1)))
+    owners, places = [], []
+    for start, stop in pieces:
+        offsets, found = first_occurrences(previous, start, start, stop)
+        owners.append(np.repeat(np.arange(len(bounds)), np.diff(offsets)))
+        places.append(found)
+    owner, place = np.concatenate(owners), np.concatenate(places)
+    value = kept.only(identity)[place]
+    by_value = np.lexsort((place, value, owner))
+    owner, place, value = owner[by_value], place[by_value], value[by_value]
+    fresh = np.ones(len(owner), np.bool_)
+    fresh[1:] = (owner[1:] != owner[:-1]) | (value[1:] != value[:-1])
+    owner, place = owner[fresh], place[fresh]
+    place = place[np.lexsort((place, owner))]
+    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(bounds)))]), place
+
+
+def _lists(question: Question, kept: Kept, offsets: np.ndarray, places: np.ndarray) -> pa.Array:
+    column = question.rows.column(question.columns[0])
+    items = column.take(pa.array(kept.original(places)))
+    lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
+    return lists if question.function.finish is None else question.function.finish(lists)

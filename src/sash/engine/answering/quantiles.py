@@ -1,0 +1,85 @@
+"""Quantiles: percentile_disc, percentile_cont, percentile, median and mad of the values of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.searching import select
+from sash.engine.placing import Answer, Numbers, Rows, Whole
+from sash.engine.specification import numbers
+from sash.errors import SashError
+from sash.expressions.evaluation import evaluate
+from sash.expressions.orders import asc
+from sash.kernels.index.mad import mad
+from sash.kernels.index.quantiles import between, places
+from sash.planner.algorithms import SELECT
+
+
+def quantile(question: Question) -> Asked:
+    """Any quantile, by the order of its column or by an order of its own."""
+    name, rows, column = question.function.name, question.rows, question.columns[0]
+    orders = question.orders or (asc(column),)
+    kept = question.kept(column, *(order.column for order in question.orders))
+    source = rows.source(column)
+    numeric = pa.types.is_integer(source.type) or pa.types.is_floating(source.type) or pa.types.is_decimal(source.type)
+    if name != "percentile_disc" and not numeric:
+        raise SashError(
+            f"{name} takes a column of numbers, got {source.type}; percentile_disc takes any that has order"
+        )
+    ranking = rows.ranking(orders, kept)
+    bounds = kept.bounds(question.over.window.frame)
+
+    def values() -> np.ndarray:
+        """The column's numbers."""
+        return kept.only(numbers(rows.column(column), name).astype(np.float64, copy=False))
+
+    def at(share: Any, chosen: str) -> Answer:
+        share = _shares(question, share)
+        sizes = rows.sizes(bounds)
+        discrete = name == "percentile_disc"
+        k = places(sizes, share, discrete)
+        first, second = select(rows, ranking, bounds, k, chosen, second=not discrete)
+        if numeric:  # as in Spark, a double
+            return Numbers(*between(values(), ranking.ranked.order, first, second, sizes, share))
+        order = ranking.ranked.order
+        found = np.where(first < 0, -1, order[first]) if len(order) else first
+        return Rows(kept.original(found.astype(first.dtype)), source)
+
+    def answer(names: Sequence[str]) -> Answer:
+        if name == "mad":
+            by_rank, sizes = values()[ranking.ranked.order], rows.sizes(bounds)
+            return Numbers(mad(by_rank, sizes, lambda k: select(rows, ranking, bounds, k, names[0])[0]), sizes > 0)
+        share = (*question.columns[1:], *question.function.parameters, 0.5)[0]
+        if not isinstance(share, tuple):
+            return at(share, names[0])
+        return Whole(_side_by_side([at(each, names[0]) for each in share], rows.rows))
+
+    return Asked((question.task(SELECT, bounds),), answer, bounds)
+
+
+def _shares(question: Question, share: Any) -> np.ndarray:
+    """One share for all rows, or one for each; NaN where it is NULL."""
+    if isinstance(share, (int, float)):
+        return np.array([share], np.float64)
+    rows = question.rows
+    array = evaluate(share, rows.table)
+    given = numbers(array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array, question.function.name)
+    given = np.where(array.is_valid().to_numpy(zero_copy_only=False), given, np.nan) if array.null_count else given
+    if np.any((given < 0) | (given > 1)):
+        raise SashError(f"percentage must be between 0 and 1 in every row, got {given.min()} to {given.max()}")
+    if len(given) == 1:
+        return given.astype(np.float64)
+    return np.ascontiguousarray(rows.placed(given), np.float64)
+
+
+def _side_by_side(answers: list[Any], rows: int) -> pa.Array:
+    """Several quantiles of each frame as one list; NULL where the frame is empty."""
+    valid = answers[0].valid if answers else np.zeros(rows, np.bool_)
+    flat = np.stack([answer.values for answer in answers], axis=1).ravel() if answers else np.zeros(0)
+    offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * len(answers), mask=np.append(~valid, False))
+    return pa.ListArray.from_arrays(offsets, pa.array(flat))

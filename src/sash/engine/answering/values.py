@@ -1,0 +1,89 @@
+"""Value functions: first_value, last_value, nth_value, and lead and lag, each with its own order or the window's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.searching import count_below, select
+from sash.engine.placing import Rows
+from sash.engine.sorted_rows import Kept, Ranking
+from sash.expressions.evaluation import evaluate
+from sash.kernels.index.window_order import holds
+from sash.planner.algorithms import COUNT, SELECT
+from sash.windows.bounds import Bounds
+from sash.windows.frame import WHOLE_PARTITION
+
+
+def value(question: Question) -> Asked:
+    """The value of one row of the frame, counted from its first or its last."""
+    column = question.columns[0]
+    kept = question.kept(column) if question.call.nulls == "ignore" else question.kept()
+    ranking = question.rows.ranking(question.orders, kept) if question.orders else None
+    bounds = kept.bounds(question.over.window.frame)
+
+    def answer(names: Sequence[str]) -> Rows:
+        first, _ = select(question.rows, ranking, bounds, _place(question, bounds), names[0])
+        return Rows(_positions(first, ranking, kept), question.rows.source(column))
+
+    return Asked((question.task(SELECT, bounds, ordered=ranking is not None),), answer, bounds)
+
+
+def _place(question: Question, bounds: Bounds) -> np.ndarray:
+    name = question.function.name
+    if name in ("first_value", "first", "any_value"):
+        return np.zeros(len(bounds), bounds.lo.dtype)
+    if name in ("last_value", "last"):
+        return bounds.sizes() - 1
+    n, from_last = question.function.parameters
+    n = min(n, np.iinfo(bounds.lo.dtype).max)  # more than there are rows
+    return bounds.sizes() - n if from_last else np.full(len(bounds), n - 1, bounds.lo.dtype)
+
+
+def shift(question: Question) -> Asked:
+    """Lead and lag: the value so many rows after or before the row, in the function's order within the frame.
+
+    Without an order of its own it is the window's, and the frame is the whole partition. A row that is not in
+    its frame is put there for the question.
+    """
+    columns, rows = question.columns, question.rows
+    kept = question.kept(columns[0]) if question.call.nulls == "ignore" else question.kept()
+    ranking = rows.ranking(question.orders, kept) if question.orders else None
+    bounds = kept.bounds(question.over.window.frame if question.orders else WHOLE_PARTITION)
+    (offset,) = question.function.parameters
+    ahead = offset if question.function.name == "lead" else -offset
+
+    def answer(names: Sequence[str]) -> Rows:
+        inside = holds(bounds, kept.places())
+        before = _before(kept) if ranking is None else ranking.own
+        place = count_below(rows, ranking, bounds, before, names[0]).astype(np.int64) + ahead
+        place -= ~inside if ahead > 0 else 0  # the row itself is not among those counted
+        size = bounds.sizes()
+        outside = (place < 0) | (place >= size)
+        if ahead == 0:
+            outside |= ~inside
+        k = np.where(outside, -1, place).astype(bounds.lo.dtype)
+        first, _ = select(rows, ranking, bounds, k, names[1])
+        default = None
+        if len(columns) > 1:
+            default = evaluate(columns[1], rows.table)
+            default = default.combine_chunks() if hasattr(default, "combine_chunks") else default
+        return Rows(_positions(first, ranking, kept), rows.source(columns[0]), default)
+
+    ordered = ranking is not None
+    tasks = (question.task(COUNT, bounds, ordered=ordered), question.task(SELECT, bounds, ordered=ordered))
+    return Asked(tasks, answer, bounds)
+
+
+def _before(kept: Kept) -> np.ndarray:
+    """How many of the rows kept come before each row, in the window's order."""
+    return np.arange(kept.of.rows, dtype=kept.of.dtype) if kept.before is None else kept.before[:-1]
+
+
+def _positions(found: np.ndarray, ranking: Ranking | None, kept: Kept) -> np.ndarray:
+    """Positions among all rows of ranks, or without a ranking places, among the rows kept; -1 stays."""
+    if ranking is not None and len(ranking.ranked):
+        found = np.where(found < 0, found.dtype.type(-1), ranking.ranked.order[found])
+    return kept.original(found)

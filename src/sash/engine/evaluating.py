@@ -1,0 +1,142 @@
+"""Window expressions on a table: sorted once for each way of sorting, each asked by its family, each answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from sash.algebra import Aggregate, Over
+from sash.algebra.catalogue.positions import COLLECT
+from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.folds import aggregate
+from sash.engine.answering.frequencies import count_distinct, frequency
+from sash.engine.answering.lists import listed
+from sash.engine.answering.quantiles import quantile
+from sash.engine.answering.ranks import rank
+from sash.engine.answering.values import shift, value
+from sash.engine.placing import placed
+from sash.engine.specification import Specification
+from sash.engine.tables import as_arrow, column_names, with_columns
+from sash.errors import SashError
+from sash.expressions.columns import as_column, as_predicate
+from sash.expressions.naming import check_names
+from sash.expressions.orders import as_order
+from sash.kernels.threads import threads
+from sash.planner import Choice, Plan, Sorting, Step, choose
+
+FAMILIES = {
+    "rank": rank,
+    "value": value,
+    "shift": shift,
+    "quantile": quantile,
+    "frequency": frequency,
+    "distinct": count_distinct,
+}
+
+
+def evaluate(frame: Any, columns: Mapping[str, Over]) -> Any:
+    """The frame with a column for each window expression."""
+    table = _table(frame, columns)
+    found: dict[str, pa.Array] = {}
+    for group in _specifications(columns).values():
+        rows = _sorted(table, group)
+        for name, over in group.items():
+            asked, choices = _planned(rows, over)
+            found[name] = placed(rows, asked.answer([choice.name for choice in choices]))
+    return with_columns(frame, {name: found[name] for name in columns})
+
+
+def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
+    """What ``evaluate`` would do: sorts and frames are made, for what they are like, and nothing is answered."""
+    table = _table(frame, columns)
+    sortings = []
+    for group in _specifications(columns).values():
+        rows = _sorted(table, group)
+        window = next(iter(group.values())).window
+        steps = []
+        for name, over in group.items():
+            asked, choices = _planned(rows, over)
+            steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices)))
+        sortings.append(Sorting(_sorting(rows, window), tuple(steps)))
+    return Plan(table.num_rows, threads(), tuple(sortings))
+
+
+def _planned(rows: Specification, over: Over) -> tuple[Asked, list[Choice]]:
+    asked = _asked(Question(rows, over))
+    return asked, choose(asked.tasks, over.using)
+
+
+def _asked(question: Question) -> Asked:
+    function = question.function
+    if not isinstance(function, Aggregate):
+        return FAMILIES[function.family](question)
+    if function.name in ("first", "last", "any_value") and function.rows:
+        return value(question)
+    if question.call.unique and function.name == "count":
+        return count_distinct(question)
+    if function.combine is COLLECT.combine:
+        return listed(question)
+    return aggregate(question)
+
+
+def _table(frame: Any, columns: Mapping[str, Over]) -> pa.Table:
+    """The table that a frame is, with the columns that the expressions need, if they are there."""
+    if not isinstance(columns, Mapping):
+        raise SashError(f"columns must map names to window expressions, got {type(columns).__name__}")
+    wanted: set[str] = set()
+    names = column_names(frame)
+    for name, over in columns.items():
+        if not isinstance(name, str) or not name:
+            raise SashError(f"the name of a column must be a non-empty string, got {name!r}")
+        if not isinstance(over, Over):
+            raise SashError(f'{name} must be such as sf.max("load").over(window), got {over!r}')
+        over.window.checked()
+        for expression in _expressions(over):
+            wanted |= check_names(expression, names)
+    return as_arrow(frame, wanted)
+
+
+def _expressions(over: Over) -> list[Any]:
+    """Every expression that a window expression reads."""
+    call, window = over.call, over.window
+    found = [as_column(column) for column in call.columns]
+    found += [as_order(order).column for order in call.order]
+    found += [] if call.condition is None else [as_predicate(call.condition)]
+    found += [*window.partition, *(order.column for order in window.order)]
+    found += [bound.column for bound in (window.frame.start, window.frame.end) if bound.column is not None]
+    return found
+
+
+def _specifications(columns: Mapping[str, Over]) -> dict[Any, dict[str, Over]]:
+    """Expressions by the way their rows are sorted."""
+    groups: dict[Any, dict[str, Over]] = {}
+    for name, over in columns.items():
+        groups.setdefault((over.window.partition_key, over.window.order_key), {})[name] = over
+    return groups
+
+
+def _sorted(table: pa.Table, group: Mapping[str, Over]) -> Specification:
+    window = next(iter(group.values())).window
+    return Specification(table, window.partition, window.order)
+
+
+def _sorting(rows: Specification, window: Any) -> str:
+    count = max(len(rows.segments) - 1, 0)
+    partitions = f"{count:,} partition{'s' * (count != 1)}"
+    by = " ".join(f"{word} {', '.join(map(str, what))}" for word, what in
+                  (("partition by", window.partition), ("order by", window.order)) if what)  # fmt: skip
+    how = "in order as they came" if rows.permutation is None else "sorted once"
+    return f"{by or 'all rows'}: {partitions}, {how}"
+
+
+def _described(over: Over, asked: Asked) -> str:
+    shapes = {
+        "constant": "of one size",
+        "monotonic": "only move forward",
+        "arbitrary": "go back and forth",
+    }
+    bounds = asked.bounds
+    holes = ", with holes" if bounds.holes else ""
+    return f"{over.window.frame}; {shapes[bounds.shape]}, up to {asked.tasks[-1].widest:,} rows{holes}"

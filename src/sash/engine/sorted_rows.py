@@ -1,0 +1,129 @@
+"""Sorted rows, some of them left out: by a filter, or since their value is NULL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sash.engine.framing import edges_among, kept_before, remapped
+from sash.kernels.index.ranked import Ranked
+from sash.windows.bounds import Bounds
+
+if TYPE_CHECKING:
+    from sash.engine.specification import Specification
+
+
+class Kept:
+    """The positions that are left, numbered anew; all of them where there is no mask."""
+
+    def __init__(self, rows: Specification, mask: np.ndarray | None, key: Any) -> None:
+        self.of, self.mask, self.key = rows, mask, key
+        if mask is None:
+            self.before: np.ndarray | None = None
+            self.rows: np.ndarray | None = None
+            self.length, self.segments = rows.rows, rows.segments
+        else:
+            self.before = kept_before(mask)
+            self.rows = np.flatnonzero(mask).astype(rows.dtype)
+            self.length = len(self.rows)
+            self.segments = np.append(np.unique(self.before[rows.segments[:-1]]), self.length).astype(np.int64)
+            if len(self.segments) > 1 and self.segments[-2] == self.length:
+                self.segments = self.segments[:-1]
+
+    def only(self, values: np.ndarray) -> np.ndarray:
+        """Values by position, of the rows kept."""
+        return values if self.rows is None else values[self.rows]
+
+    def original(self, places: np.ndarray) -> np.ndarray:
+        """The positions, among all rows, of places among the rows kept; -1 stays."""
+        if self.rows is None or not self.length:
+            return places
+        return np.where(places < 0, places.dtype.type(-1), self.rows[places])
+
+    def places(self) -> np.ndarray:
+        """The place among the rows kept of each position; -1 for one left out."""
+        everywhere = np.arange(self.of.rows, dtype=self.of.dtype)
+        if self.before is None or self.mask is None:
+            return everywhere
+        return np.where(self.mask, self.before[:-1], self.of.dtype.type(-1))
+
+    def bounds(self, frame: Any) -> Bounds:
+        """The frames of all rows, over the rows kept."""
+        framed = self.of.framed(frame)
+        if self.before is None:
+            return framed.bounds
+        return self.of.once(("bounds", frame.key, self.key), lambda: remapped(framed.bounds, self.before))
+
+    def groups(self, frame: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        """What EXCLUDE takes out around each row, over the rows kept, whether in the frame or not."""
+        framed = self.of.framed(frame)
+        if framed.groups is None or self.before is None:
+            return framed.groups
+        start, stop = framed.groups
+        return edges_among(start, self.before), edges_among(stop, self.before)
+
+
+class Ranking:
+    """Rows kept, ranked by an order of their own; and for every row, kept or not, where it would be.
+
+    ``own`` is for each row how many rows kept have a smaller rank than itself.
+    """
+
+    def __init__(self, ranked: Ranked, equals: Callable[[], tuple[np.ndarray, np.ndarray]], kept: Kept) -> None:
+        self.equals, self.own, self.ranked = equals, ranked.rank, ranked
+        self.kept, self.below = kept, None
+        if kept.mask is not None and kept.before is not None:
+            by_rank = kept.mask[ranked.order]
+            self.below = np.zeros(len(ranked) + 1, ranked.rank.dtype)
+            np.cumsum(by_rank, out=self.below[1:])
+            self.own = self.below[ranked.rank]
+            order = kept.before[ranked.order[by_rank]]
+            rank = np.empty_like(order)
+            rank[order] = np.arange(len(order), dtype=order.dtype)
+            self.ranked = Ranked(order, rank, kept.segments)
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """How many rows kept come before the first equal of each row."""
+        start, _ = self.equals()
+        return start if self.below is None else self.below[start]
+
+    @cached_property
+    def stop(self) -> np.ndarray:
+        """How many rows kept come before the row after the last equal of each row."""
+        _, stop = self.equals()
+        return stop if self.below is None else self.below[stop]
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The rows kept, numbered by value: equal ones alike."""
+        order = self.ranked.order
+        start, _ = self.equals()
+        group = self.kept.only(start)[order]  # the same for rows that are equal
+        head = np.ones(len(order), np.bool_)
+        head[1:] = group[1:] != group[:-1]
+        heads = np.zeros(len(order) + 1, order.dtype)
+        np.cumsum(head, out=heads[1:])
+        codes = np.empty_like(order)
+        codes[order] = heads[1:] - 1
+        previous, following = np.full_like(order, -1), np.full_like(order, len(order))
+        again = np.flatnonzero(~head)  # equal rows are ranked by position
+        previous[order[again]] = order[again - 1]
+        following[order[again - 1]] = order[again]
+        return Codes(codes, previous, following, heads, int(heads[-1]))
+
+
+class Codes(NamedTuple):
+    """Values as numbers in their order, and where each occurs before and after, by place.
+
+    ``heads`` is for each rank how many different values have a smaller one.
+    """
+
+    codes: np.ndarray
+    previous: np.ndarray
+    following: np.ndarray
+    heads: np.ndarray
+    distinct: int

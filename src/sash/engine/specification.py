@@ -1,0 +1,191 @@
+"""One way of partitioning and ordering a table: its rows sorted, and whatever its expressions share.
+
+Sorts, columns in sorted order, frames, ranks by another order and the rows left by a filter are made when
+first asked for, and kept: expressions that need the same take the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.encoding import combined, equality_key, order_key
+from sash.engine.framing import Framed, frame_bounds
+from sash.engine.sorted_rows import Kept, Ranking
+from sash.errors import SashError
+from sash.expressions.columns import Expression
+from sash.expressions.evaluation import evaluate, predicate
+from sash.expressions.orders import Order
+from sash.kernels.sorting import argsort, groups, occurrences, rank_within
+from sash.kernels.sorting.radix import in_order
+from sash.windows.bounds import Bounds, positions
+
+
+class Specification:
+    """The rows of a table by partition and order; a position is a place in that."""
+
+    def __init__(self, table: pa.Table, partition: tuple[Expression, ...], order: tuple[Order, ...]) -> None:
+        self.table, self.partition, self.order = table, partition, order
+        self.rows = table.num_rows
+        self.dtype = np.dtype(positions(self.rows))
+        self.kept: dict[Any, Any] = {}
+        parts = [equality_key(evaluate(column, table)) for column in partition]
+        orders = [key for each in order for key in self._order_key(each)]
+        self.permutation = self._sorted([*parts, *orders])
+        self.segments = self._starts(parts)
+        self.order_keys = [self.placed(key) for key in orders]
+
+    def _sorted(self, keys: list[np.ndarray]) -> np.ndarray | None:
+        """Where the row at each position came from; None where the rows are in order already."""
+        if not keys or self.rows < 2:
+            return None
+        whole = np.array([0, self.rows], np.int64)
+        return None if in_order(keys, whole) else argsort(keys)
+
+    def _starts(self, keys: list[np.ndarray]) -> np.ndarray:
+        """Where each partition starts, and then the number of rows."""
+        if not keys:
+            return np.array([0, self.rows] if self.rows else [0], np.int64)
+        changes = self._changes([self.placed(key) for key in keys])
+        return np.append(np.flatnonzero(changes), self.rows).astype(np.int64)
+
+    def _changes(self, keys: list[np.ndarray]) -> np.ndarray:
+        """Whether each position differs from the one before in some key; the first does."""
+        changes = np.zeros(self.rows, np.bool_)
+        changes[:1] = True
+        for key in keys:
+            changes[1:] |= key[1:] != key[:-1]
+        return changes
+
+    def _order_key(self, order: Order) -> list[np.ndarray]:
+        return order_key(evaluate(order.column, self.table), order.descending, order.nulls_first)
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made under a key before, or is made now."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
+
+    def placed(self, values: np.ndarray) -> np.ndarray:
+        """Values of the rows as they came, by position."""
+        return values if self.permutation is None else values[self.permutation]
+
+    def peers(self) -> np.ndarray:
+        """The position at which each row's peers start: rows equal in all order keys."""
+
+        def find() -> np.ndarray:
+            changes = self._changes(self.order_keys)
+            changes[self.segments[:-1]] = True
+            starts = np.flatnonzero(changes).astype(self.dtype)
+            return np.repeat(starts, np.diff(np.append(starts, self.rows)))
+
+        return self.once("peers", find)
+
+    def sizes(self, bounds: Bounds) -> np.ndarray:
+        """How many rows each frame holds."""
+        return self.once(("sizes", id(bounds)), bounds.sizes)
+
+    def column(self, expression: Expression) -> pa.Array:
+        """A column of any type, by position."""
+
+        def find() -> pa.Array:
+            array = self.source(expression)
+            return array if self.permutation is None else array.take(pa.array(self.permutation))
+
+        return self.once(("column", expression.key), find)
+
+    def source(self, expression: Expression) -> pa.Array:
+        """A column of any type, as its rows came."""
+
+        def find() -> pa.Array:
+            array = evaluate(expression, self.table)
+            return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+        return self.once(("source", expression.key), find)
+
+    def framed(self, frame: Any) -> Framed:
+        """The frames of all rows."""
+        return self.once(("frame", frame.key), lambda: self._framed(frame))
+
+    def _framed(self, frame: Any) -> Framed:
+        offsets = []
+        for bound in (frame.start, frame.end):
+            offsets.append(None if bound.column is None else self.column(bound.column))
+        by_key = frame.kind == "range" and len(self.order) == 1
+        first = self.order[0] if by_key else None
+        alone = frame.kind == "rows" and frame.exclude in ("no others", "current row")
+        return frame_bounds(
+            frame,
+            segments=self.segments,
+            peers=None if alone else self.peers(),
+            key=self.column(first.column) if first else None,
+            descending=first.descending if first else False,
+            nulls_first=first.nulls_first if first else True,
+            start_offsets=offsets[0],
+            end_offsets=offsets[1],
+        )
+
+    def remaining(self, condition: Expression | None, known: tuple[Expression, ...]) -> Kept:
+        """The rows that a filter lets through and that have no NULL in some columns."""
+        names = tuple(sorted(column.key for column in known))
+        key = ("kept", None if condition is None else condition.key, names)
+        return self.once(key, lambda: Kept(self, self._mask(condition, known), key))
+
+    def _mask(self, condition: Expression | None, known: tuple[Expression, ...]) -> np.ndarray | None:
+        mask = None if condition is None else predicate(condition, self.table)
+        for column in known:
+            array = self.source(column)
+            if array.null_count:
+                valid = array.is_valid().to_numpy(zero_copy_only=False)
+                mask = valid if mask is None else mask & valid
+        if mask is None or mask.all():
+            return None
+        return self.placed(mask)
+
+    def keys(self, orders: tuple[Order, ...]) -> list[np.ndarray]:
+        """The keys of an order, by position; without one all rows are equal."""
+        if not orders:
+            return [np.zeros(self.rows, np.uint64)]
+        name = ("keys", tuple(order.key for order in orders))
+        return self.once(name, lambda: [self.placed(key) for order in orders for key in self._order_key(order)])
+
+    def ranking(self, orders: tuple[Order, ...], kept: Kept) -> Ranking:
+        """All rows ranked by an order of a function's own, and the places of all rows among those kept."""
+        names = tuple(order.key for order in orders)
+
+        keys = self.keys(orders)
+        ranked = self.once(("ranked", names), lambda: rank_within(keys, self.segments))
+
+        def equals() -> tuple[np.ndarray, np.ndarray]:
+            return self.once(("equals", names), lambda: groups(keys, ranked))
+
+        return self.once(("ranking", names, kept.key), lambda: Ranking(ranked, equals, kept))
+
+    def identity(self, columns: tuple[Expression, ...]) -> np.ndarray:
+        """One key for each position that is the same where some columns are."""
+        name = ("identity", tuple(column.key for column in columns))
+        return self.once(
+            name, lambda: self.placed(combined([equality_key(evaluate(each, self.table)) for each in columns]))
+        )
+
+    def occurrences(self, columns: tuple[Expression, ...], kept: Kept) -> tuple[np.ndarray, np.ndarray]:
+        """For each row kept, where its value occurs before and after it in the partition."""
+        name = ("occurrences", tuple(column.key for column in columns), kept.key)
+        return self.once(name, lambda: occurrences(kept.only(self.identity(columns)), kept.segments))
+
+
+def numbers(array: pa.Array, name: str) -> np.ndarray:
+    """The values of an Arrow array of numbers or booleans as NumPy has them, zeros in the place of NULLs."""
+    kind = array.type
+    if pa.types.is_decimal(kind) or pa.types.is_null(kind):
+        array, kind = array.cast(pa.float64()), pa.float64()
+    if pa.types.is_float16(kind):
+        array, kind = array.cast(pa.float32()), pa.float32()
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        raise SashError(f"{name} takes columns of numbers, got {kind}")
+    if array.null_count:
+        array = array.fill_null(pa.scalar(0, kind) if not pa.types.is_boolean(kind) else False)
+    return array.to_numpy(zero_copy_only=False)
