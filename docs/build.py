@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sash.algebra.catalogue import CATALOGUE, builtin
 from sash.kernels.fifo import ALGORITHMS
+from sash.planner.algorithms import ALGORITHMS as PLANNED
 
 HERE = Path(__file__).parent
 PARAMETERS = {"first_n": (3,), "last_n": (3,), "ith_youngest": (2,), "ith_smallest": (2,), "top_k": (3,),
@@ -40,7 +41,33 @@ def algorithms() -> str:
     return "\n".join(lines)
 
 
-MADE = {"catalogue": catalogue, "algorithms": algorithms}
+def window_functions() -> str:
+    """Every window function with what it can be told."""
+    from sash import functions as sf
+    from sash.algebra import WINDOW_FUNCTIONS
+
+    lines = ["| function | what it is | own order | ignore nulls | distinct |", "|---|---|---|---|---|"]
+    for name, function in WINDOW_FUNCTIONS.items():
+        sentence = getattr(sf, name).__doc__.strip().splitlines()[0]
+        marks = ["✓" if flag else "" for flag in (function.ordered, function.nulls, function.distinct)]
+        lines.append(f"| `{name}` | {sentence} | {' | '.join(marks)} |")
+    return "\n".join(lines)
+
+
+def index_algorithms() -> str:
+    """Every algorithm that answers frames, by the question it answers."""
+    lines = ["| question | `using=` | what it is | for comparison |", "|---|---|---|---|"]
+    for each in PLANNED:
+        lines.append(f"| {each.question} | `{each.name}` | {each.words} | {'' if each.offered else '✓'} |")
+    return "\n".join(lines)
+
+
+MADE = {
+    "catalogue": catalogue,
+    "algorithms": algorithms,
+    "window functions": window_functions,
+    "index algorithms": index_algorithms,
+}
 
 
 def rebuilt(text: str) -> str:

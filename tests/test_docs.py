@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).parent.parent
-PAGES = [HOME / "README.md", HOME / "docs" / "aggregates.md", HOME / "docs" / "windows.md"]
+PAGES = [HOME / "README.md", HOME / "docs" / "aggregates.md", HOME / "docs" / "windows.md", HOME / "docs" / "frames.md"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

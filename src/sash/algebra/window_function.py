@@ -69,10 +69,10 @@ WINDOW_FUNCTIONS = {
             for name in ("lead", "lag")
         ),
         *(
-            WindowFunction(name, "quantile", columns=(1, 2), ordered=True, distinct=True)
+            WindowFunction(name, "quantile", columns=(1, 2), ordered=True)
             for name in ("percentile_disc", "percentile_cont", "percentile", "median")
         ),
-        WindowFunction("mad", "quantile", distinct=True),
+        WindowFunction("mad", "quantile"),
         WindowFunction("mode", "frequency", ordered=True),
         WindowFunction("entropy", "frequency"),
         WindowFunction("count_distinct", "distinct", columns=(1, MANY)),

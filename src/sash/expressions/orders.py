@@ -21,7 +21,7 @@ class Order:
     """A column to sort by; as in Spark, NULLs are first when ascending and last when descending unless said.
 
     >>> desc("price"), asc_nulls_last("price")
-    (price DESC NULLS LAST, price ASC NULLS LAST)
+    (price desc, price nulls last)
     """
 
     column: Column | Foreign
@@ -39,8 +39,9 @@ class Order:
         return self.column.names
 
     def __repr__(self) -> str:
-        way, place = "DESC" if self.descending else "ASC", "FIRST" if self.nulls_first else "LAST"
-        return f"{self.column!r} {way} NULLS {place}"
+        words = f"{self.column!r} desc" if self.descending else repr(self.column)
+        usual = self.nulls_first != self.descending
+        return words if usual else f"{words} nulls {'first' if self.nulls_first else 'last'}"
 
 
 def asc(column: Any) -> Order:
