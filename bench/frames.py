@@ -66,7 +66,7 @@ class Duck:
         timer.start()
         start = time.perf_counter()
         try:
-            self.connection.execute(query).fetch_arrow_table()
+            self.connection.sql(query).to_arrow_table()
         except duckdb.InterruptException:
             return None
         finally:

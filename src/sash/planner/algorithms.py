@@ -42,6 +42,11 @@ class Task:
         return self.shape != "arbitrary"
 
     @property
+    def height(self) -> float:
+        """The height of a binary tree over all rows."""
+        return log2(max(self.rows, 2))
+
+    @property
     def levels(self) -> float:
         """The height of a binary tree over the rows of a frame."""
         return log2(max(self.widest, 2))
@@ -65,6 +70,10 @@ def _forward(task: Task) -> str | None:
 
 def _whole(task: Task) -> str | None:
     return "needs frames without EXCLUDE" if task.holes else _forward(task)
+
+
+def _unbroken(task: Task) -> str | None:
+    return "needs frames without EXCLUDE" if task.holes else None
 
 
 def _small(task: Task) -> str | None:
@@ -108,13 +117,13 @@ def _prefix(task: Task) -> str | None:
 
 ALGORITHMS = (
     # Any associative aggregate
-    Algorithm("prefix", FOLD, "differences of running totals", lambda t: 12.0 if t.forward else 40.0, _prefix),
+    Algorithm("prefix", FOLD, "differences of running totals", lambda t: 12.0 if t.forward else 20.0 + 1.5 * t.levels, _prefix),
     Algorithm("sba", FOLD, "two partial windows that meet at a boundary",
               lambda t: 5.0 if t.trailing else 16.0, _fifo("sba")),
     Algorithm("two_stacks", FOLD, "two stacks of partials", lambda t: 13.0, _fifo("two_stacks")),
     Algorithm("sparse_table", FOLD, "two overlapping ranges of a table of powers of two",
               lambda t: 15.0 + 2.0 * t.levels, lambda t: _property("sparse_table", t)),
-    Algorithm("segment_tree", FOLD, "a tree of partials", lambda t: 20.0 + 9.0 * t.levels),
+    Algorithm("segment_tree", FOLD, "a tree of partials", lambda t: 25.0 + 9.0 * t.levels),
     *(Algorithm(name, FOLD, words, cost, _fifo(name), offered=False)
       for name, words, cost in (
           ("recalc", "each frame folded anew", lambda t: 1.0 + t.widest),
@@ -131,8 +140,8 @@ ALGORITHMS = (
     Algorithm("small_frames", SELECT, "each small frame sorted by a network", _sorting, _small),
     Algorithm("block_sort", SELECT, "sorted blocks with bitsets of live rows", lambda t: 25.0, _whole),
     Algorithm("rank_bitset", SELECT, "a bitset of live ranks with a cursor", lambda t: 80.0, _forward),
-    Algorithm("wavelet_matrix", SELECT, "a descent through a wavelet matrix", lambda t: 70.0 + 14.0 * t.levels),
-    Algorithm("merge_sort_tree", SELECT, "a descent through a merge sort tree", lambda t: 280.0 + 60.0 * t.levels),
+    Algorithm("wavelet_matrix", SELECT, "a descent through a wavelet matrix", lambda t: 60.0 + 7.5 * t.height),
+    Algorithm("merge_sort_tree", SELECT, "a descent through a merge sort tree", lambda t: 100.0 + 60.0 * t.levels),
     Algorithm("sorted_segment_tree", SELECT, "a tree of sorted lists", lambda t: 200.0 + 20.0 * t.levels**2,
               offered=False),
     Algorithm("order_statistic_tree", SELECT, "a counted tree of the frame's rows", lambda t: 28.0 * t.levels,
@@ -144,8 +153,8 @@ ALGORITHMS = (
     Algorithm("small_frames", COUNT, "each frame looked through", lambda t: 6.0 + 0.07 * t.widest, _short),
     Algorithm("rank_bitset", COUNT, "a bitset of live ranks", lambda t: 45.0, _forward),
     Algorithm("swept_bitset", COUNT, "a bitset of positions swept over sorted ranks", lambda t: 90.0),
-    Algorithm("wavelet_matrix", COUNT, "a descent through a wavelet matrix", lambda t: 70.0 + 18.0 * t.levels),
-    Algorithm("merge_sort_tree", COUNT, "a descent through a merge sort tree", lambda t: 280.0 + 60.0 * t.levels),
+    Algorithm("wavelet_matrix", COUNT, "a descent through a wavelet matrix", lambda t: 60.0 + 7.5 * t.height),
+    Algorithm("merge_sort_tree", COUNT, "a descent through a merge sort tree", lambda t: 100.0 + 80.0 * t.levels),
     Algorithm("sorted_segment_tree", COUNT, "a tree of sorted lists", lambda t: 200.0 + 20.0 * t.levels**2,
               offered=False),
     Algorithm("order_statistic_tree", COUNT, "a counted tree of the frame's rows", lambda t: 28.0 * t.levels,
@@ -156,17 +165,19 @@ ALGORITHMS = (
     Algorithm("swept_bitset", DISTINCT, "first occurrences, swept over sorted bounds",
               lambda t: 400.0 if t.holes else 70.0),
     Algorithm("merge_sort_tree", DISTINCT, "previous occurrences counted in a merge sort tree",
-              lambda t: 280.0 + 60.0 * t.levels, lambda t: "needs frames without EXCLUDE" if t.holes else None),
+              lambda t: 100.0 + 70.0 * t.levels, _unbroken),
     Algorithm("incremental", DISTINCT, "a counter for each value", lambda t: 10.0, _whole, offered=False),
     # An aggregate of different values
     Algorithm("occurrences", DISTINCT_FOLD, "previous and next occurrences, in one pass", lambda t: 15.0,
               lambda t: _whole(t) or _prefix(t)),
     Algorithm("swept_segment_tree", DISTINCT_FOLD, "a tree of first occurrences, swept over sorted bounds",
               lambda t: 40.0 + 18.0 * t.levels),
+    Algorithm("merge_sort_tree", DISTINCT_FOLD, "a merge sort tree with partials",
+              lambda t: 200.0 + 100.0 * t.levels, _unbroken),
     # Different values that come before
     Algorithm("code_bitset", DENSE, "a bitset of live values", lambda t: 50.0, _forward),
     Algorithm("range_tree", DENSE, "dominance counted by divide and conquer",
-              lambda t: 50.0 + 2.0 * t.levels * log2(t.rows + 2)),
+              lambda t: 50.0 + 2.0 * t.levels * t.height),
     # How often values occur
     Algorithm("counters", MODE, "a tournament of counters", lambda t: 80.0, _forward),
     Algorithm("range_mode", MODE, "modes of blocks", lambda t: 80.0 + 4.0 * sqrt(t.rows)),
