@@ -69,7 +69,7 @@ WINDOW_FUNCTIONS = {
             for name in ("lead", "lag")
         ),
         *(
-            WindowFunction(name, "quantile", columns=(1, 2), ordered=True)
+            WindowFunction(name, "quantile", columns=(1, 2), ordered=True, distinct=True)
             for name in ("percentile_disc", "percentile_cont", "percentile", "median")
         ),
         WindowFunction("mad", "quantile"),

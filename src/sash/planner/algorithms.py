@@ -12,7 +12,7 @@ from math import log2, sqrt
 from typing import Any
 
 FOLD, SELECT, COUNT, DISTINCT, DISTINCT_FOLD = "fold", "select", "count", "distinct", "distinct fold"
-DENSE, MODE, ENTROPY = "dense rank", "mode", "entropy"
+DISTINCT_SELECT, DENSE, MODE, ENTROPY = "distinct select", "dense rank", "mode", "entropy"
 
 SMALL = 64  # rows of a frame that a sorting network takes
 SHORT = 1024  # rows of a frame that are looked through one by one
@@ -117,7 +117,8 @@ def _prefix(task: Task) -> str | None:
 
 ALGORITHMS = (
     # Any associative aggregate
-    Algorithm("prefix", FOLD, "differences of running totals", lambda t: 12.0 if t.forward else 20.0 + 1.5 * t.levels, _prefix),
+    Algorithm("prefix", FOLD, "differences of running totals",
+              lambda t: 12.0 if t.forward else 20.0 + 1.5 * t.levels, _prefix),
     Algorithm("sba", FOLD, "two partial windows that meet at a boundary",
               lambda t: 5.0 if t.trailing else 16.0, _fifo("sba")),
     Algorithm("two_stacks", FOLD, "two stacks of partials", lambda t: 13.0, _fifo("two_stacks")),
@@ -174,6 +175,8 @@ ALGORITHMS = (
               lambda t: 40.0 + 18.0 * t.levels),
     Algorithm("merge_sort_tree", DISTINCT_FOLD, "a merge sort tree with partials",
               lambda t: 200.0 + 100.0 * t.levels, _unbroken),
+    # The k-th different value
+    Algorithm("rank_bitset", DISTINCT_SELECT, "a bitset of the ranks of first occurrences", lambda t: 120.0, _whole),
     # Different values that come before
     Algorithm("code_bitset", DENSE, "a bitset of live values", lambda t: 50.0, _forward),
     Algorithm("range_tree", DENSE, "dominance counted by divide and conquer",

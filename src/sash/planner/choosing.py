@@ -57,6 +57,8 @@ def _cheapest(task: Task) -> Choice:
                 able.append(each)
             else:
                 unable.append(f"{each.name} {reason}")
+    if not able:
+        raise Refused(f"a {task.question} cannot be answered over these frames: {'; '.join(unable)}")
     able.sort(key=lambda each: each.cost(task))
     dearer = [f"{each.name} would take {_time(_seconds(each, task))}" for each in able[1:2]]
     return _choice(able[0], task, (*dearer, *unable))

@@ -15,9 +15,11 @@ from sash.engine.specification import numbers
 from sash.errors import SashError
 from sash.expressions.evaluation import evaluate
 from sash.expressions.orders import asc
+from sash.kernels.index.distinct_count import count_distinct
+from sash.kernels.index.distinct_select import select_distinct
 from sash.kernels.index.mad import mad
 from sash.kernels.index.quantiles import between, places
-from sash.planner.algorithms import SELECT
+from sash.planner.algorithms import DISTINCT_SELECT, SELECT
 
 
 def quantile(question: Question) -> Asked:
@@ -40,15 +42,20 @@ def quantile(question: Question) -> Asked:
 
     def at(share: Any, chosen: str) -> Answer:
         share = _shares(question, share)
-        sizes = rows.sizes(bounds)
         discrete = name == "percentile_disc"
-        k = places(sizes, share, discrete)
-        first, second = select(rows, ranking, bounds, k, chosen, second=not discrete)
+        if question.call.unique:
+            codes = ranking.codes
+            sizes = count_distinct(codes.previous, codes.following, bounds)
+            k = places(sizes, share, discrete)
+            first, second = select_distinct(ranking.ranked, codes.previous, codes.following, bounds, k)
+            second = second[:0] if discrete else second
+        else:
+            sizes = rows.sizes(bounds)
+            k = places(sizes, share, discrete)
+            first, second = select(rows, ranking, bounds, k, chosen, second=not discrete)
         if numeric:  # as in Spark, a double
             return Numbers(*between(values(), ranking.ranked.order, first, second, sizes, share))
-        order = ranking.ranked.order
-        found = np.where(first < 0, -1, order[first]) if len(order) else first
-        return Rows(kept.original(found.astype(first.dtype)), source)
+        return Rows(kept.original(ranking.places(first)), source)
 
     def answer(names: Sequence[str]) -> Answer:
         if name == "mad":
@@ -59,7 +66,7 @@ def quantile(question: Question) -> Asked:
             return at(share, names[0])
         return Whole(_side_by_side([at(each, names[0]) for each in share], rows.rows))
 
-    return Asked((question.task(SELECT, bounds),), answer, bounds)
+    return Asked((question.task(DISTINCT_SELECT if question.call.unique else SELECT, bounds),), answer, bounds)
 
 
 def _shares(question: Question, share: Any) -> np.ndarray:

@@ -39,6 +39,20 @@ def holds(bounds: Bounds, at: np.ndarray) -> np.ndarray:
     return out
 
 
+def looked_up(table: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """What a table has at each place; -1 where there is none."""
+    out = np.empty(len(places), table.dtype)
+    together(partial(_look_up, table, places, r0, r1, out) for r0, r1 in shares(len(places)))
+    return out
+
+
+@routine
+def _look_up(table: Any, places: Any, r0: int, r1: int, out: Any) -> int:
+    for i in range(r0, r1):
+        out[i] = table[places[i]] if places[i] >= 0 else -1
+    return 0
+
+
 @routine
 def _select(lo: Any, a: Any, b: Any, hi: Any, own: Any, k: Any, r0: int, r1: int, out: Any) -> int:
     for i in range(r0, r1):
