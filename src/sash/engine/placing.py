@@ -9,6 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sash.errors import SashError
+from sash.expressions.arrow.casting import convert
+from sash.expressions.arrow.promotion import family
+from sash.expressions.arrow.values import Trouble, plain
+
 if TYPE_CHECKING:
     from sash.engine.specification import Specification
 
@@ -77,6 +82,20 @@ def _taken(rows: Specification, answer: Rows) -> pa.Array:
         places, none = _scattered(places, rows.permutation), _scattered(none, rows.permutation)
     some = bool(none.any())
     taken = answer.source.take(pa.array(places, mask=none if some else None))
-    if some and answer.default is not None:
-        taken = pc.if_else(pa.array(none), answer.default.cast(taken.type), taken)
+    if answer.default is not None:
+        taken = pc.if_else(pa.array(none), _as_type(answer.default, taken.type), taken)
     return taken if answer.type is None else taken.cast(answer.type)
+
+
+def _as_type(default: pa.Array, kind: pa.DataType) -> pa.Array:
+    """A default in the type of the column that it stands in for, by the rules of a cast in Spark."""
+    if default.type == kind:
+        return default
+    try:
+        if pa.types.is_dictionary(kind):
+            return _as_type(default, kind.value_type).cast(kind)
+        unknown = family(kind) == "other" or pa.types.is_unsigned_integer(kind) or pa.types.is_date64(kind)
+        return default.cast(kind) if unknown else convert(plain(default), kind)
+    except (Trouble, pa.ArrowException) as error:
+        why = str(error).splitlines()[0]
+        raise SashError(f"default must be of the type of the column, {kind}, got {default.type}: {why}") from None

@@ -10,6 +10,7 @@ import numpy as np
 
 from sash.engine.framing import edges_among, kept_before, remapped
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.index.window_order import looked_up
 from sash.windows.bounds import Bounds
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ class Kept:
 
     def original(self, places: np.ndarray) -> np.ndarray:
         """The positions, among all rows, of places among the rows kept; -1 stays."""
-        if self.rows is None or not self.length:
-            return places
-        return np.where(places < 0, places.dtype.type(-1), self.rows[places])
+        return places if self.rows is None else looked_up(self.rows, places)
 
     def places(self) -> np.ndarray:
         """The place among the rows kept of each position; -1 for one left out."""
@@ -72,7 +71,7 @@ class Ranking:
     ``own`` is for each row how many rows kept have a smaller rank than itself.
     """
 
-    def __init__(self, ranked: Ranked, equals: Callable[[], tuple[np.ndarray, np.ndarray]], kept: Kept) -> None:
+    def __init__(self, ranked: Ranked, equals: Callable[[bool], np.ndarray], kept: Kept) -> None:
         self.equals, self.own, self.ranked = equals, ranked.rank, ranked
         self.kept, self.below = kept, None
         if kept.mask is not None and kept.before is not None:
@@ -85,24 +84,27 @@ class Ranking:
             rank[order] = np.arange(len(order), dtype=order.dtype)
             self.ranked = Ranked(order, rank, kept.segments)
 
+    def places(self, ranks: np.ndarray) -> np.ndarray:
+        """The places, among the rows kept, of ranks; -1 stays."""
+        return looked_up(self.ranked.order, ranks)
+
     @cached_property
     def start(self) -> np.ndarray:
         """How many rows kept come before the first equal of each row."""
-        start, _ = self.equals()
+        start = self.equals(False)
         return start if self.below is None else self.below[start]
 
     @cached_property
     def stop(self) -> np.ndarray:
         """How many rows kept come before the row after the last equal of each row."""
-        _, stop = self.equals()
+        stop = self.equals(True)
         return stop if self.below is None else self.below[stop]
 
     @cached_property
     def codes(self) -> Codes:
         """The rows kept, numbered by value: equal ones alike."""
         order = self.ranked.order
-        start, _ = self.equals()
-        group = self.kept.only(start)[order]  # the same for rows that are equal
+        group = self.kept.only(self.equals(False))[order]  # the same for rows that are equal
         head = np.ones(len(order), np.bool_)
         head[1:] = group[1:] != group[:-1]
         heads = np.zeros(len(order) + 1, order.dtype)

@@ -159,8 +159,8 @@ class Specification:
         keys = self.keys(orders)
         ranked = self.once(("ranked", names), lambda: rank_within(keys, self.segments))
 
-        def equals() -> tuple[np.ndarray, np.ndarray]:
-            return self.once(("equals", names), lambda: groups(keys, ranked))
+        def equals(stops: bool) -> np.ndarray:
+            return self.once(("equals", stops, names), lambda: groups(keys, ranked, stops)[stops])
 
         return self.once(("ranking", names, kept.key), lambda: Ranking(ranked, equals, kept))
 

@@ -2,59 +2,153 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as kinds
 
 from sash.errors import SashError
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+MANY_BYTES = 2**31  # more than one array with 32-bit offsets holds
+WIDER = {
+    pa.string(): pa.large_string(),
+    pa.binary(): pa.large_binary(),
+    pa.string_view(): pa.large_string(),
+    pa.binary_view(): pa.large_binary(),
+}
+NARROWER = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}  # Arrow takes no rows of views
+NULLABLE = {
+    **{kind: str(kind).replace("uint", "UInt").replace("int", "Int") for kind in map(pa.type_for_alias, INTEGERS)},
+    pa.float32(): "Float32",
+    pa.float64(): "Float64",
+    pa.bool_(): "boolean",
+}
+TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def kind_of(frame: Any) -> str:
     """Which library a frame is of: ``"pyarrow"``, ``"pandas"`` or ``"polars"``."""
+    if isinstance(frame, (pa.Table, pa.RecordBatch)):
+        return "pyarrow"
+    for library in ("pandas", "polars"):
+        if library in sys.modules and isinstance(frame, sys.modules[library].DataFrame):
+            return library
     library, name = type(frame).__module__.partition(".")[0], type(frame).__name__
-    if (library, name) in (("pyarrow", "Table"), ("pandas", "DataFrame"), ("polars", "DataFrame")):
-        return library
     if (library, name) == ("polars", "LazyFrame"):
         raise SashError("frame must be in memory, got a polars LazyFrame; call collect() first")
     if library == "pyspark":
         raise SashError("a Spark DataFrame is not supported yet; collect it with toArrow()")
-    raise SashError(f"frame must be a pyarrow Table, a pandas or a polars DataFrame, got {type(frame).__name__}")
+    raise SashError(f"frame must be a pyarrow Table, a pandas or a polars DataFrame, got {name}")
 
 
 def column_names(frame: Any) -> list[str]:
     """The names of a frame's columns."""
-    return [str(name) for name in (frame.column_names if kind_of(frame) == "pyarrow" else frame.columns)]
+    return [str(name) for name in (frame.schema.names if kind_of(frame) == "pyarrow" else frame.columns)]
 
 
 def as_arrow(frame: Any, wanted: Iterable[str]) -> pa.Table:
     """These columns of a frame, as an Arrow table of all its rows."""
-    kind = kind_of(frame)
-    if kind == "pyarrow":
-        return frame
-    asked = set(wanted)
-    kept = [name for name in frame.columns if str(name) in asked]
-    if not kept and len(frame.columns):
-        kept = [frame.columns[0]]  # for the number of rows
-    if kind == "polars":
-        return frame.select(kept).to_arrow()
-    table = pa.Table.from_pandas(frame[kept], preserve_index=False)
-    return table if len(frame.columns) else pa.table({"": pa.nulls(len(frame))})
+    kind, asked, names = kind_of(frame), set(wanted), column_names(frame)
+    places = [place for place, name in enumerate(names) if name in asked]
+    take = {"pyarrow": _of_arrow, "pandas": _of_pandas, "polars": _of_polars}[kind]
+    columns = [_plain(take(frame, place)) for place in places]
+    if not columns:  # for the number of rows
+        return pa.table({"": pa.nulls(frame.num_rows if kind == "pyarrow" else len(frame))})
+    return pa.Table.from_arrays(columns, [names[place] for place in places])
+
+
+def _of_arrow(frame: Any, place: int) -> pa.ChunkedArray:
+    column = frame.column(place)
+    return pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+
+
+def _of_pandas(frame: Any, place: int) -> pa.ChunkedArray:
+    try:
+        column = pa.array(frame.iloc[:, place], from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        why = str(error).splitlines()[0]
+        raise SashError(f"the column {str(frame.columns[place])!r} has no one type that Arrow has: {why}") from None
+    return pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+
+
+def _of_polars(frame: Any, place: int) -> pa.ChunkedArray:
+    series = frame.to_series(place)
+    if str(series.dtype) in ("Object", "Int128", "UInt128"):
+        raise SashError(f"the column {series.name!r} of type {series.dtype} has no type that Arrow has; cast it")
+    return pa.chunked_array([series.to_arrow()])
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as it is, unless it is encoded in a way of which Arrow cannot take rows."""
+    kind = column.type
+    if kinds.is_run_end_encoded(kind):
+        return _plain(pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], kind.value_type))
+    if kind in WIDER and column.nbytes >= MANY_BYTES:
+        return column.cast(WIDER[kind])
+    if kind in NARROWER:
+        return column.cast(NARROWER[kind])
+    if not kinds.is_dictionary(kind):
+        return column
+    if kind.value_type not in TEXTS:
+        return _plain(column.cast(kind.value_type))
+    if any(chunk.dictionary.null_count for chunk in column.chunks):
+        return pa.chunked_array(list(map(_null_by_index, column.chunks)), kind)
+    return column
+
+
+def _null_by_index(array: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The array with NULL where the value looked up is."""
+    known = array.dictionary.is_valid().take(array.indices)
+    indices = pc.if_else(known, array.indices, pa.scalar(None, array.indices.type))
+    return pa.DictionaryArray.from_arrays(indices, array.dictionary, ordered=array.type.ordered)
 
 
 def with_columns(frame: Any, columns: Mapping[str, pa.Array]) -> Any:
     """The frame with columns added, or put in the place of those of the same name."""
-    kind = kind_of(frame)
+    kind, names = kind_of(frame), column_names(frame)
+    for name in columns:
+        if names.count(name) > 1:
+            raise SashError(f"the column {name!r} cannot be replaced: there are {names.count(name)} of that name")
     if kind == "polars":
-        import polars
-
-        return frame.with_columns(polars.DataFrame(pa.table(dict(columns))).get_columns()) if columns else frame
+        return frame.with_columns([_as_polars(name, column) for name, column in columns.items()])
     if kind == "pandas":
-        made = {name: column.to_pandas() for name, column in columns.items()}
-        for values in made.values():
-            values.index = frame.index
+        made = {name: _as_series(column, frame) for name, column in columns.items()}
         return frame.assign(**made)
     for name, column in columns.items():
         place = frame.schema.get_field_index(name)
         frame = frame.append_column(name, column) if place < 0 else frame.set_column(place, name, column)
     return frame
+
+
+def _as_polars(name: str, column: pa.Array) -> Any:
+    """A column as a polars Series; a dictionary that has an order is an Enum."""
+    polars = sys.modules["polars"]
+    if kinds.is_dictionary(column.type) and column.type.ordered:
+        categories = polars.Enum(column.dictionary.to_pylist())
+        return polars.Series(name, column.cast(column.type.value_type)).cast(categories)
+    return polars.Series(name, column)
+
+
+def _as_series(column: pa.Array, frame: Any) -> Any:
+    """A column in the kind of types that the frame has; integers and booleans stay what they are beside NULLs."""
+    pandas = sys.modules["pandas"]
+    strings = [each for each in frame.dtypes if isinstance(each, pandas.StringDtype)]
+    nullable = bool(strings) or not set(NULLABLE.values()).isdisjoint(map(str, frame.dtypes))
+
+    def dtype(kind: pa.DataType) -> Any:
+        if any(isinstance(each, pandas.ArrowDtype) for each in frame.dtypes):
+            return pandas.ArrowDtype(kind)
+        if strings and (kinds.is_string(kind) or kinds.is_large_string(kind)):
+            return strings[0]
+        if getattr(kind, "extension_name", "") == "pandas.period":
+            return kind.to_pandas_dtype()
+        exact = column.null_count and not kinds.is_floating(kind)
+        return pandas.api.types.pandas_dtype(NULLABLE[kind]) if kind in NULLABLE and (nullable or exact) else None
+
+    values = column.to_pandas(types_mapper=dtype)
+    values.index = frame.index
+    return values

@@ -42,10 +42,14 @@ def aggregate(question: Question) -> Asked:
     def answer(names: Sequence[str]) -> Answer:
         if distinct:
             from sash.kernels.index.distinct_fold import fold_distinct
+            from sash.kernels.index.merge_sort_annotated import fold_annotated
 
             previous, following = question.rows.occurrences(columns, kept)
-            asked, around = as_named(bounds, names[0]), kept.groups(frame)
-            answered = fold_distinct(given.aggregate, given.columns, previous, following, asked, around)
+            if names[0] == "merge_sort_tree":
+                answered = fold_annotated(given.aggregate, given.columns, previous, bounds)
+            else:
+                asked, around = as_named(bounds, names[0]), kept.groups(frame)
+                answered = fold_distinct(given.aggregate, given.columns, previous, following, asked, around)
         else:
             answered = fold(given.aggregate, given.columns, kept.length, bounds, names[0], kept.segments)
         return _read(question, given, kept, answered)

@@ -9,6 +9,9 @@ from sash.engine.answering.asking import Question
 from sash.engine.encoding import order_key
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.errors import SashError
+from sash.expressions.arrow.casting import convert
+from sash.expressions.arrow.promotion import common_type
+from sash.expressions.arrow.values import Trouble, plain
 from sash.expressions.evaluation import evaluate
 from sash.kernels.sorting import groups, rank_within
 
@@ -28,10 +31,9 @@ def thresholds(question: Question, ranking: Ranking, kept: Kept) -> tuple[np.nda
     for order, column in zip(question.orders, question.columns, strict=True):
         key, value = rows.source(order.column), evaluate(column, rows.table)
         value = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
-        try:
-            both = pa.concat_arrays([key, value.cast(key.type)])
-        except pa.ArrowInvalid as error:
-            raise SashError(f"{column} must be of the type of {order.column}, {key.type}: {error}") from None
+        both = _together(key, value)
+        if both is None:
+            raise SashError(f"{column} must be of the type of {order.column}, {key.type}, got {value.type}")
         for each in order_key(both, order.descending, order.nulls_first):
             woven = np.empty(2 * count, np.uint64)
             woven[row_at], woven[value_at] = rows.placed(each[:count]), rows.placed(each[count:])
@@ -43,3 +45,15 @@ def thresholds(question: Question, ranking: Ranking, kept: Kept) -> tuple[np.nda
     below = np.zeros(2 * count + 1, rows.dtype)
     np.cumsum(asked[ranked.order], out=below[1:])
     return below[start[value_at]], below[stop[value_at]]
+
+
+def _together(key: pa.Array, value: pa.Array) -> pa.Array | None:
+    """Keys and then values, in a type that takes both, as for a comparison in Spark; None where there is none."""
+    if key.type == value.type:
+        return pa.concat_arrays([key, value])
+    key, value = plain(key), plain(value)
+    try:
+        kind = common_type([key, value])
+        return pa.concat_arrays([convert(key, kind), convert(value, kind)])
+    except (Trouble, pa.ArrowException):
+        return None

@@ -13,12 +13,15 @@ from sash.engine.answering.asking import Question
 from sash.engine.decimals import average_of, limbs, sum_of
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.engine.specification import numbers
+from sash.errors import SashError
 from sash.expressions.columns import Expression
 from sash.expressions.orders import asc
 
 # What only compares its inputs: each value may be a number that says where it stands among the others.
 ORDINAL = frozenset(("min", "max", "min_count", "max_count", "min_by", "max_by", "arg_min", "arg_max",
                      "top_k", "ith_smallest"))  # fmt: skip
+EXACT = frozenset(("sum", "avg", "mean"))  # which decimals, durations and 64-bit unsigned integers have in limbs
+BITS = frozenset(("bit_and", "bit_or", "bit_xor"))
 GIVE_INPUT = frozenset(("min", "max", "ith_smallest", "top_k"))  # whose answer is one of the inputs
 
 
@@ -37,27 +40,49 @@ class Lifted:
 def lifted(question: Question, columns: tuple[Expression, ...], kept: Kept) -> Lifted:
     """The columns that the aggregate lifts, of the rows kept."""
     aggregate: Aggregate = question.function
-    if len(columns) == 1:
-        kind = question.rows.source(columns[0]).type
-        if pa.types.is_decimal(kind) and aggregate.name in ("sum", "avg", "mean"):
+    if len(columns) == 1 and _builtin(aggregate, EXACT):
+        array = question.rows.column(columns[0])
+        whole = pa.types.is_duration(array.type) or (array.type == pa.uint64() and aggregate.name == "sum")
+        if whole or pa.types.is_decimal(array.type):
             make = sum_of if aggregate.name == "sum" else average_of
-            return Lifted(make(kind), tuple(map(kept.only, limbs(question.rows.column(columns[0])))))
+            return Lifted(make(array.type), tuple(map(kept.only, limbs(array, aggregate.name))))
     found = [_lifted(question, column, kept) for column in columns]
-    meaning: Any = found[0][1] if aggregate.name in GIVE_INPUT else None
-    return Lifted(aggregate, tuple(values for values, _ in found), meaning)
+    values = tuple(numbers for numbers, _ in found)
+    _check_cast(question, columns, tuple(numbers.dtype for numbers in values))
+    meaning: Any = found[0][1] if _builtin(aggregate, GIVE_INPUT) else None
+    return Lifted(aggregate, values, meaning)
 
 
 def _lifted(question: Question, column: Expression, kept: Kept) -> tuple[np.ndarray, pa.DataType | Ranking | None]:
-    array, name = question.rows.column(column), question.function.name
-    kind = array.type
-    if name not in ORDINAL or _number(kind):
-        return kept.only(numbers(array, name)), None
+    array, aggregate = question.rows.column(column), question.function
+    kind, name = array.type, aggregate.name
+    if _builtin(aggregate, BITS) and not pa.types.is_integer(kind):
+        if not pa.types.is_null(kind):
+            raise SashError(f"{name} takes a column of integers, got {kind}")
+        array = array.cast(pa.int32())
+    if not _builtin(aggregate, ORDINAL) or _number(kind):
+        return kept.only(numbers(array, name)), kind if pa.types.is_float16(kind) else None
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         whole = pa.int32() if kind.bit_width == 32 else pa.int64()
         filled = array.cast(whole).fill_null(0) if array.null_count else array.cast(whole)
         return kept.only(filled.to_numpy()), kind
     ranking = question.rows.ranking((asc(column),), kept)
     return ranking.codes.codes, ranking
+
+
+def _check_cast(question: Question, columns: tuple[Expression, ...], dtypes: tuple[np.dtype, ...]) -> None:
+    """Refuse numbers that the aggregate would have to cut to lift them."""
+    to = question.function.of(dtypes).cast
+    for column, dtype in zip(columns, dtypes, strict=True):
+        kind = question.rows.source(column).type
+        if to is not None and not np.can_cast(dtype, to) and not pa.types.is_null(kind):
+            takes = {"bool": "booleans", "int64": "signed integers"}.get(to, to)
+            raise SashError(f"{question.function.name} takes a column of {takes}, got {kind}")
+
+
+def _builtin(aggregate: Aggregate, names: frozenset[str]) -> bool:
+    """Whether the aggregate is one of these, and not a user's own of the same name."""
+    return aggregate.name in names and aggregate.combine.__module__.startswith("sash.algebra.catalogue.")
 
 
 def _number(kind: pa.DataType) -> bool:

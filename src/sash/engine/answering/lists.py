@@ -14,6 +14,8 @@ from sash.engine.answering.searching import select
 from sash.engine.placing import Answer, Rows, Whole
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.errors import SashError
+from sash.expressions.arrow.casting import convert
+from sash.expressions.arrow.values import Trouble, plain
 from sash.kernels.index.listing import first_occurrences, lowered
 from sash.planner.algorithms import SELECT
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
@@ -37,7 +39,7 @@ def listed(question: Question) -> Asked:
             places, valid = lowered(function, bounds.sizes())
             k = np.where(valid, places, -1).astype(bounds.lo.dtype)
             found, _ = select(rows, ranking, bounds, k, names[0])
-            return Rows(kept.original(_places(found, ranking)), rows.source(column))
+            return Rows(kept.original(found if ranking is None else ranking.places(found)), rows.source(column))
         if unique:
             offsets, places = _unique(question, kept, bounds, ranking)
             starts, stops = _taken(function, np.diff(offsets))
@@ -48,7 +50,7 @@ def listed(question: Question) -> Asked:
         offsets, k = _spread(starts, stops - starts)
         asking = _repeated(bounds, stops - starts)
         found, _ = select(rows, ranking, asking, k.astype(bounds.lo.dtype), names[0])
-        return Whole(_lists(question, kept, offsets, _places(found, ranking)))
+        return Whole(_lists(question, kept, offsets, found if ranking is None else ranking.places(found)))
 
     shape = MONOTONIC if bounds.moves_forward else ARBITRARY  # a frame asks for each of its rows in turn
     task = replace(question.task(SELECT, bounds, ordered=ranking is not None), shape=shape)
@@ -77,12 +79,6 @@ def _repeated(bounds: Bounds, times: np.ndarray) -> Bounds:
         return Bounds(lo, hi, bounds.length, shape)
     own = np.repeat(bounds.own, times) if len(bounds.own) else bounds.own
     return Bounds(lo, hi, bounds.length, shape, a=np.repeat(bounds.a, times), b=np.repeat(bounds.b, times), own=own)
-
-
-def _places(found: np.ndarray, ranking: Ranking | None) -> np.ndarray:
-    if ranking is None or not len(ranking.ranked):
-        return found
-    return np.where(found < 0, found.dtype.type(-1), ranking.ranked.order[found])
 
 
 def _unique(question: Question, kept: Kept, bounds: Bounds, ranking: Ranking | None) -> tuple[np.ndarray, np.ndarray]:
@@ -123,7 +119,33 @@ def _across_holes(
 
 
 def _lists(question: Question, kept: Kept, offsets: np.ndarray, places: np.ndarray) -> pa.Array:
-    column = question.rows.column(question.columns[0])
-    items = column.take(pa.array(kept.original(places)))
-    lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
-    return lists if question.function.finish is None else question.function.finish(lists)
+    function, column = question.function, question.rows.column(question.columns[0])
+    where, starts = pa.array(kept.original(places)), pa.array(offsets, pa.int32())
+    if function.finish is None or function.name in UNIQUE:
+        return pa.ListArray.from_arrays(starts, column.take(where))
+    strings, kind = _strings(function.name, column)
+    try:
+        joined = function.finish(pa.ListArray.from_arrays(starts, strings.take(where)))
+    except (pa.ArrowInvalid, pa.ArrowCapacityError):
+        raise SashError(
+            f"the strings of {function.name} are longer than one array can hold; use smaller frames"
+        ) from None
+    return joined.view(kind)
+
+
+def _strings(name: str, column: pa.Array) -> tuple[pa.Array, pa.DataType]:
+    """Values as strings to be joined, as Spark writes them; and the type to read the joined ones as.
+
+    Bytes are joined as if they were strings.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _strings(name, column.cast(kind.value_type))
+    if pa.types.is_fixed_size_binary(kind) or pa.types.is_large_binary(kind):
+        column, kind = column.cast(pa.binary()), pa.binary()
+    if pa.types.is_binary(kind):
+        return column.view(pa.string()), kind
+    try:
+        return convert(plain(column), pa.string()), pa.string()
+    except (Trouble, pa.ArrowException):
+        raise SashError(f"{name} takes a column of strings, or what can be cast to one, got {kind}") from None

@@ -84,6 +84,4 @@ def _before(kept: Kept) -> np.ndarray:
 
 def _positions(found: np.ndarray, ranking: Ranking | None, kept: Kept) -> np.ndarray:
     """Positions among all rows of ranks, or without a ranking places, among the rows kept; -1 stays."""
-    if ranking is not None and len(ranking.ranked):
-        found = np.where(found < 0, found.dtype.type(-1), ranking.ranked.order[found])
-    return kept.original(found)
+    return kept.original(found if ranking is None else ranking.places(found))

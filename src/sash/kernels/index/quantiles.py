@@ -73,9 +73,13 @@ def _discrete(sizes: Any, share: Any, r0: int, r1: int, out: Any) -> int:
 @routine
 def _before(sizes: Any, share: Any, r0: int, r1: int, out: Any) -> int:
     step = 1 if len(share) > 1 else 0
+    last_size, last_share, place = -1, -1.0, -1
     for i in range(r0, r1):
-        p, size = share[i * step], sizes[i]
-        out[i] = int(p * (size - 1)) if size > 0 and p >= 0.0 and p <= 1.0 else -1
+        p, size = share[np.uint64(i * step)], sizes[np.uint64(i)]
+        if size != last_size or p != last_share:
+            last_size, last_share = size, p
+            place = int(p * (size - 1)) if size > 0 and p >= 0.0 and p <= 1.0 else -1
+        out[np.uint64(i)] = place
     return 0
 
 
@@ -83,15 +87,18 @@ def _before(sizes: Any, share: Any, r0: int, r1: int, out: Any) -> int:
 def _between(
     values: Any, order: Any, first: Any, second: Any, sizes: Any, share: Any, r0: int, r1: int, out: Any, valid: Any
 ) -> int:
-    step = 1 if len(share) > 1 else 0
+    step, pairs = 1 if len(share) > 1 else 0, len(second) > 0
     for i in range(r0, r1):
-        out[i], valid[i] = 0.0, first[i] >= 0
-        if first[i] >= 0:
-            out[i] = values[order[first[i]]]
-            if len(second) > 0 and second[i] >= 0:
-                at = share[i * step] * (sizes[i] - 1)
+        row = np.uint64(i)
+        lower = first[row]
+        answer = 0.0
+        if lower >= 0:
+            answer = values[np.uint64(order[np.uint64(lower)])]
+            if pairs and second[row] >= 0:
+                at = share[np.uint64(i * step)] * (sizes[row] - 1)
                 below = float(int(at))
-                upper = values[order[second[i]]]
-                if at > below and upper != out[i]:
-                    out[i] = (below + 1.0 - at) * out[i] + (at - below) * upper
+                upper = values[np.uint64(order[np.uint64(second[row])])]
+                if at > below and upper != answer:
+                    answer = (below + 1.0 - at) * answer + (at - below) * upper
+        out[row], valid[row] = answer, lower >= 0
     return 0

@@ -66,8 +66,10 @@ def _sort_small(keys: Sequence[np.ndarray], segments: np.ndarray, order: np.ndar
             order[slots] = by_digits([*packed([partition]), *words], order[slots])
 
 
-def groups(keys: Sequence[np.ndarray], ranked: Ranked) -> tuple[np.ndarray, np.ndarray]:
+def groups(keys: Sequence[np.ndarray], ranked: Ranked, stops: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """For each position the first rank of the rows of its partition with the same keys, and one past the last.
+
+    The second array is empty unless asked for.
 
     >>> key = np.array([7, 5, 7], np.uint64)
     >>> [found.tolist() for found in groups([key], rank_within([key], np.array([0, 3])))]
@@ -78,7 +80,7 @@ def groups(keys: Sequence[np.ndarray], ranked: Ranked) -> tuple[np.ndarray, np.n
     new[ranked.segments[:-1][ranked.segments[:-1] < rows]] = 1
     for key in keys:
         together([partial(_differ, key, order, a, b, new) for a, b in shares(rows)])
-    start, stop = np.empty_like(order), np.empty_like(order)
+    start, stop = np.empty_like(order), np.empty_like(order if stops else order[:0])
     together([partial(_spread, order, new, a, b, start, stop) for a, b in shares(rows)])
     return start, stop
 
@@ -120,8 +122,9 @@ def _spread(order: Any, new: Any, first: int, last: int, start: Any, stop: Any) 
         for i in range(max(begin, first), min(end, last)):
             soon, row = order[np.uint64(min(i + AHEAD, last - 1))], np.uint64(order[np.uint64(i)])
             prefetch(start, soon)
-            prefetch(stop, soon)
             start[row] = begin
-            stop[row] = end
+            if len(stop):
+                prefetch(stop, soon)
+                stop[row] = end
         begin = end
     return 0
