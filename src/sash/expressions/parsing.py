@@ -78,13 +78,9 @@ def parse(text: str) -> Column:
     """
     if not isinstance(text, str):
         raise SashError(f"an expression is text in Spark SQL, got {text!r} of type {type(text).__name__}")
-    try:
-        import sqlglot
-        from sqlglot.errors import SqlglotError
-    except ImportError:
-        raise SashError(
-            f"reading {text!r} as SQL needs sqlglot: pip install sash[sql]; or write it with sash.col(...)"
-        ) from None
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
     try:
         trees = sqlglot.parse(_with_escaped_quotes(text, sqlglot), read="spark")
         if len(trees) != 1 or trees[0] is None:
