@@ -1,4 +1,3 @@
-import builtins
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
@@ -133,19 +132,6 @@ def test_what_is_not_understood_is_named(text, part):
     assert part.lower() in str(raised.value).lower()
     assert str(text) in str(raised.value) or "interval" in str(text)
     assert "\x1b" not in str(raised.value)
-
-
-def test_without_sqlglot_the_error_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name.startswith("sqlglot"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(SashError, match=r"pip install sash\[sql\]"):
-        parse("a > 1")
 
 
 @pytest.mark.parametrize("text", ["", "minutes", "5", "5 minuets", "1.5 years x", "5 minutes ago"])

@@ -136,7 +136,8 @@ def _divided(answers: np.ndarray, scale: int, kind: pa.DataType) -> pa.Array:
     count = np.maximum(answers["f4"], 1)
     low = answers["f0"] | (answers["f1"] << 32)
     sign = low >> 63
-    small = (answers["f2"] == sign & LIMB) & (answers["f3"] == sign) & (np.abs(low) <= (1 << 61) // factor)
+    most = (1 << 61) // factor
+    small = (answers["f2"] == sign & LIMB) & (answers["f3"] == sign) & (low >= -most) & (low <= most)
     size = np.where(small, np.abs(low), 0) * factor
     low = np.where(sign < 0, -1, 1) * ((2 * size + count) // (2 * count))
     high = low >> 63

@@ -83,7 +83,8 @@ def _taken(rows: Specification, answer: Rows) -> pa.Array:
     some = bool(none.any())
     taken = answer.source.take(pa.array(places, mask=none if some else None))
     if answer.default is not None:
-        taken = pc.if_else(pa.array(none), _as_type(answer.default, taken.type), taken)
+        kind = taken.type
+        taken = pc.if_else(pa.array(none), _as_type(answer.default, kind), taken).cast(kind)  # narrow decimals widen
     return taken if answer.type is None else taken.cast(answer.type)
 
 
