@@ -110,7 +110,7 @@ def nearby(bounds: Bounds) -> tuple[np.ndarray, int]:
     """
     lo, hi, length = bounds.lo, bounds.hi, bounds.length
     if not bounds.holes:
-        block = lo >> block_bits(lo, hi, length)
+        block = lo >> block_bits(lo, hi, length, back_and_forth)
         return _by_block(block, hi, length, None), len(lo)
     a, b = bounds.a, bounds.b
     lo = np.where(a == lo, b, lo)  # a hole at an end of the frame only makes it shorter
@@ -120,7 +120,7 @@ def nearby(bounds: Bounds) -> tuple[np.ndarray, int]:
     early = np.ones(len(lo), np.bool_)
     early[late] = False
     early = np.flatnonzero(early).astype(lo.dtype)
-    block = lo[early] >> block_bits(lo[early], hi[early], length)
+    block = lo[early] >> block_bits(lo[early], hi[early], length, back_and_forth)
     order = early[_by_block(block, hi[early], length, None)]
     last = late[_by_block(lo[late] // size, hi[late], length, a[late])]
     return np.concatenate([order, last]), len(order)
@@ -152,20 +152,32 @@ def _by_block(block: np.ndarray, hi: np.ndarray, length: int, hole: np.ndarray |
     return order if hole is None else sorted_by(hole, length + 1, order)
 
 
-def block_bits(lo: np.ndarray, hi: np.ndarray, length: int) -> int:
-    """The log2 of the size of block that makes for the shortest walk: about n sqrt n steps at most."""
+def block_bits(lo: np.ndarray, hi: np.ndarray, length: int, travelled: Callable[..., int]) -> int:
+    """The log2 of the size of block that makes for the shortest walk: about n sqrt n steps at most.
+
+    ``travelled`` says how far the ends move, given the blocks that have frames, their lowest and highest ends, and
+    the log2 of their size.
+    """
     lowest = np.full((length >> FINEST) + 1, length, np.int64)
     highest = np.full(len(lowest), -1, np.int64)
     _extremes(lo, hi, FINEST, lowest, highest)
     best, shortest = FINEST, None
     for bits in range(FINEST, max(length.bit_length(), FINEST + 1)):
-        travelled = int(np.maximum(highest - lowest, 0).sum()) + (len(lo) << bits >> 1)
-        if shortest is None or travelled < shortest:
-            best, shortest = bits, travelled
+        used = np.flatnonzero(highest >= 0)
+        steps = travelled(used, lowest[used], highest[used], bits) + (len(lo) << bits >> 1)
+        if shortest is None or steps < shortest:
+            best, shortest = bits, steps
         if len(lowest) % 2:
             lowest, highest = np.append(lowest, length), np.append(highest, -1)
         lowest, highest = lowest.reshape(-1, 2).min(1), highest.reshape(-1, 2).max(1)
     return best
+
+
+def back_and_forth(block: np.ndarray, lowest: np.ndarray, highest: np.ndarray, bits: int) -> int:
+    """How far ends move that rise in even blocks and fall in odd ones, from block to block included."""
+    falls = block & 1 == 1
+    first, last = np.where(falls, highest, lowest), np.where(falls, lowest, highest)
+    return int((highest - lowest).sum() + np.abs(first[1:] - last[:-1]).sum())
 
 
 def sorted_by(keys: np.ndarray, kinds: int, order: np.ndarray | None) -> np.ndarray:

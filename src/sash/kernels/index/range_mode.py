@@ -26,7 +26,7 @@ from sash.windows.bounds import Bounds
 def range_mode(codes: np.ndarray, bounds: Bounds, distinct: int) -> tuple[np.ndarray, np.ndarray]:
     """The code with the most rows in each frame, the smallest of several, and how many; -1 and 0 where none is."""
     lo, hi = bounds.lo, bounds.hi
-    bits = block_bits(lo, hi, bounds.length)
+    bits = block_bits(lo, hi, bounds.length, _counted)
     order = sorted_by(lo >> bits, (bounds.length >> bits) + 1, sorted_by(hi, bounds.length + 1, None))
     best, most = np.empty(len(bounds), codes.dtype), np.empty(len(bounds), codes.dtype)
 
@@ -35,6 +35,11 @@ def range_mode(codes: np.ndarray, bounds: Bounds, distinct: int) -> tuple[np.nda
 
     together(partial(part, r0, r1) for r0, r1 in walkers(len(bounds)))
     return best, most
+
+
+def _counted(block: np.ndarray, lowest: np.ndarray, highest: np.ndarray, bits: int) -> int:
+    """How many rows right of their blocks are counted, and taken back."""
+    return int(2 * np.maximum(highest - ((block + 1) << bits), 0).sum())
 
 
 @routine
