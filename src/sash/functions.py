@@ -463,9 +463,9 @@ def _default(default: Any) -> list[Any]:
 
 
 def _offset(offset: Any) -> int:
-    if isinstance(offset, bool) or not isinstance(offset, int):
+    if isinstance(offset, bool) or not hasattr(offset, "__index__"):
         raise SashError(f"offset must be a whole number, got {offset!r}")
-    return offset
+    return int(offset)
 
 
 # Quantiles

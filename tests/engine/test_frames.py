@@ -344,3 +344,28 @@ def test_a_pyspark_window_is_refused():
 
     with pytest.raises(SashError, match="got a PySpark WindowSpec; write `from sash import Window`"):
         sf.sum("q").over(WindowSpec())
+
+
+def test_several_quantiles_of_anything_that_has_an_order():
+    table = pa.table({"t": [1, 2, 3], "s": ["b", None, "a"], "v": [1.0, 2.0, 4.0]})
+    asked = {"s": sf.percentile_disc("s", [0.0, 1.0]), "v": sf.percentile("v", [0.5, 1.0])}
+    out = sash.withColumns(
+        table, {name: ask.over(Window.orderBy("t").rowsBetween(-1, 0)) for name, ask in asked.items()}
+    )
+    assert out["s"].to_pylist() == [["b", "b"], ["b", "b"], ["a", "a"]]
+    assert out["v"].to_pylist() == [[1.0, 1.0], [1.5, 2.0], [3.0, 4.0]]
+
+
+def test_an_offset_beyond_all_rows_is_beyond_them():
+    table = pa.table({"t": [1, 2], "q": [5, 6]})
+    for ask in (sf.lead("q", 2**70), sf.lag("q", -(2**63)), sf.lead("q", 2**70).order_by("q")):
+        assert sash.withColumns(table, {"a": ask.over(Window.orderBy("t"))})["a"].to_pylist() == [None, None]
+
+
+def test_a_users_aggregate_is_not_taken_for_a_built_in_one_of_its_name():
+    table = pa.table({"t": [1, 2, 3], "q": [5, 6, 6]})
+    newest = sash.Aggregate("first", lift=lambda row: row, combine=lambda a, b: b, rows=True, returns="row")
+    twice = sash.Aggregate("count", lift=lambda x: 2, combine=lambda a, b: a + b, commutative=True)
+    out = sash.withColumns(table, {"a": newest("q").over(Window), "b": twice("q").distinct().over(Window)})
+    assert out["a"].to_pylist() == [6, 6, 6]
+    assert out["b"].to_pylist() == [4, 4, 4]

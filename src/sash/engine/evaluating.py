@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from sash.algebra import Aggregate, Over
-from sash.algebra.catalogue.positions import COLLECT
+from sash.algebra.catalogue.positions import COLLECT, FIRST, LAST
+from sash.algebra.catalogue.sums import COUNT
 from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.folds import aggregate
 from sash.engine.answering.frequencies import count_distinct, frequency
@@ -25,6 +27,7 @@ from sash.expressions.naming import check_names
 from sash.expressions.orders import as_order
 from sash.kernels.threads import threads
 from sash.planner import Choice, Plan, Sorting, Step, choose
+from sash.windows import as_window
 
 FAMILIES = {
     "rank": rank,
@@ -38,7 +41,7 @@ FAMILIES = {
 
 def evaluate(frame: Any, columns: Mapping[str, Over]) -> Any:
     """The frame with a column for each window expression."""
-    table = _table(frame, columns)
+    table, columns = _opened(frame, columns)
     found: dict[str, pa.Array] = {}
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
@@ -50,7 +53,7 @@ def evaluate(frame: Any, columns: Mapping[str, Over]) -> Any:
 
 def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     """What ``evaluate`` would do: sorts and frames are made, for what they are like, and nothing is answered."""
-    table = _table(frame, columns)
+    table, columns = _opened(frame, columns)
     sortings = []
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
@@ -72,30 +75,31 @@ def _asked(question: Question) -> Asked:
     function = question.function
     if not isinstance(function, Aggregate):
         return FAMILIES[function.family](question)
-    if function.name in ("first", "last", "any_value") and function.rows:
+    if function.combine in (FIRST.combine, LAST.combine):
         return value(question)
-    if question.call.unique and function.name == "count":
+    if question.call.unique and function.combine is COUNT.combine and function.lift is COUNT.lift:
         return count_distinct(question)
     if function.combine is COLLECT.combine:
         return listed(question)
     return aggregate(question)
 
 
-def _table(frame: Any, columns: Mapping[str, Over]) -> pa.Table:
-    """The table that a frame is, with the columns that the expressions need, if they are there."""
+def _opened(frame: Any, columns: Mapping[str, Over]) -> tuple[pa.Table, dict[str, Over]]:
+    """The table that a frame is, with the columns that the expressions need, and these expressions, checked."""
     if not isinstance(columns, Mapping):
         raise SashError(f"columns must map names to window expressions, got {type(columns).__name__}")
     wanted: set[str] = set()
+    checked: dict[str, Over] = {}
     names = column_names(frame)
     for name, over in columns.items():
         if not isinstance(name, str) or not name:
             raise SashError(f"the name of a column must be a non-empty string, got {name!r}")
         if not isinstance(over, Over):
             raise SashError(f'{name} must be such as sf.max("load").over(window), got {over!r}')
-        over.window.checked()
-        for expression in _expressions(over):
+        checked[name] = replace(over, window=as_window(over.window).checked())
+        for expression in _expressions(checked[name]):
             wanted |= check_names(expression, names)
-    return as_arrow(frame, wanted)
+    return as_arrow(frame, wanted), checked
 
 
 def _expressions(over: Over) -> list[Any]:

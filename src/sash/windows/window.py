@@ -121,6 +121,7 @@ class Window:
     range between 5 minutes preceding and current row
     """
 
+    is_sash_window = True
     unboundedPreceding: int = UNBOUNDED_PRECEDING
     unboundedFollowing: int = UNBOUNDED_FOLLOWING
     currentRow: int = CURRENT_ROW

@@ -28,7 +28,8 @@ def alias(table: Table, **names: str) -> None:
 
 def whole(name: str, value: object, *, least: int = 1, most: int | None = None) -> int:
     """Check a parameter that is a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
+    number = value.__index__() if hasattr(value, "__index__") and not isinstance(value, bool) else None
+    if number is None or number < least or (most is not None and number > most):
         upto = "" if most is None else f" and at most {most}"
         raise SashError(f"{name} must be a whole number, at least {least}{upto}, got {value!r}")
-    return value
+    return number

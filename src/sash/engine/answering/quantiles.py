@@ -64,7 +64,12 @@ def quantile(question: Question) -> Asked:
         share = (*question.columns[1:], *question.function.parameters, 0.5)[0]
         if not isinstance(share, tuple):
             return at(share, names[0])
-        return Whole(_side_by_side([at(each, names[0]) for each in share], rows.rows))
+        return Whole(_side_by_side([by_position(at(each, names[0])) for each in share], rows.rows, source.type))
+
+    def by_position(answer: Any) -> pa.Array:
+        if isinstance(answer, Rows):
+            return rows.column(column).take(pa.array(answer.places, mask=answer.places < 0))
+        return pa.array(answer.values, mask=~answer.valid)
 
     return Asked((question.task(DISTINCT_SELECT if question.call.unique else SELECT, bounds),), answer, bounds)
 
@@ -84,9 +89,11 @@ def _shares(question: Question, share: Any) -> np.ndarray:
     return np.ascontiguousarray(rows.placed(given), np.float64)
 
 
-def _side_by_side(answers: list[Any], rows: int) -> pa.Array:
+def _side_by_side(answers: list[pa.Array], rows: int, kind: pa.DataType) -> pa.Array:
     """Several quantiles of each frame as one list; NULL where the frame is empty."""
-    valid = answers[0].valid if answers else np.zeros(rows, np.bool_)
-    flat = np.stack([answer.values for answer in answers], axis=1).ravel() if answers else np.zeros(0)
-    offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * len(answers), mask=np.append(~valid, False))
-    return pa.ListArray.from_arrays(offsets, pa.array(flat))
+    if not answers:
+        return pa.array([[]] * rows, pa.list_(kind))
+    empty = np.append(answers[0].is_null().to_numpy(zero_copy_only=False), False)
+    offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * len(answers), mask=empty)
+    woven = np.arange(rows * len(answers)).reshape(len(answers), rows).T.ravel()
+    return pa.ListArray.from_arrays(offsets, pa.concat_arrays(answers).take(pa.array(woven)))

@@ -53,6 +53,7 @@ def shift(question: Question) -> Asked:
     ranking = rows.ranking(question.orders, kept) if question.orders else None
     bounds = kept.bounds(question.over.window.frame if question.orders else WHOLE_PARTITION)
     (offset,) = question.function.parameters
+    offset = max(min(offset, rows.rows + 1), -rows.rows - 1)  # beyond the last row is beyond it, however far
     ahead = offset if question.function.name == "lead" else -offset
 
     def answer(names: Sequence[str]) -> Rows:
