@@ -147,7 +147,7 @@ ALGORITHMS = (
               offered=False),
     Algorithm("order_statistic_tree", SELECT, "a counted tree of the frame's rows", lambda t: 28.0 * t.levels,
               _whole, offered=False),
-    Algorithm("incremental", SELECT, "the frame's rows kept partly sorted", lambda t: 30.0 + 3.0 * t.widest,
+    Algorithm("incremental", SELECT, "the frame's rows kept partly sorted", lambda t: 30.0 + 5.0 * t.widest,
               _whole, offered=False),
     # How many rows come before
     Algorithm("window_order", COUNT, "places counted in the window's own order", lambda t: 2.0, _in_order),
