@@ -16,7 +16,7 @@ from sash.algebra import Call, window_function
 from sash.algebra.catalogue import builtin
 from sash.algebra.catalogue.declaring import whole
 from sash.errors import SashError
-from sash.expressions.columns import lit
+from sash.expressions.columns import Foreign, as_predicate, lit
 from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
     Order,
     asc,
@@ -26,8 +26,25 @@ from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
     desc_nulls_first,
     desc_nulls_last,
 )
+from sash.expressions.parsing import parse
 
 Column = Any  # a name, or an expression
+
+
+_ELSEWHERE = {
+    "col": "sash.col",
+    "expr": "sash.col, or SQL text in filter",
+    "countDistinct": "count_distinct",
+    "approx_count_distinct": "count_distinct, which is exact",
+    "sumDistinct": "sum_distinct",
+    "percentile_approx": "percentile_disc, which is exact",
+    "approx_percentile": "percentile_disc, which is exact",
+}
+
+
+def __getattr__(name: str) -> Any:
+    hint = f"; use {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+    raise AttributeError(f"sash.functions has no {name}{hint}")
 
 
 def _call(name: str, *columns: Column, parameters: tuple[Any, ...] = ()) -> Call:
@@ -52,7 +69,10 @@ def count(col: Column = "*") -> Call:
 
 def count_if(col: Column) -> Call:
     """How many rows a condition holds for."""
-    return _call("count").filter(col)
+    condition = as_predicate(col)
+    if isinstance(condition, Foreign):
+        return _call("count").filter(col)
+    return _call("count", parse(f"case when {condition.key} then true end"))
 
 
 def count_distinct(col: Column, *cols: Column) -> Call:

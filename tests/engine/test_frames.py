@@ -369,3 +369,31 @@ def test_a_users_aggregate_is_not_taken_for_a_built_in_one_of_its_name():
     out = sash.withColumns(table, {"a": newest("q").over(Window), "b": twice("q").distinct().over(Window)})
     assert out["a"].to_pylist() == [6, 6, 6]
     assert out["b"].to_pylist() == [4, 4, 4]
+
+
+ANOTHER = [sf.mode("q"), sf.median("q").distinct(), sf.percentile_disc("q", 0.5), sf.collect_list("q").distinct(),
+           sf.collect_set("q")]  # fmt: skip
+
+
+@pytest.mark.parametrize("ask", ANOTHER, ids=str)
+def test_another_order_is_refused_where_equal_values_must_be_equal_in_it(ask):
+    with pytest.raises(SashError, match="the order must be of q itself, got t"):
+        sash.withColumns(TYPES.empty_table(), {"a": ask.order_by("t").over(Window.orderBy("t"))})
+
+
+def test_which_of_several_modes_is_said_by_the_order():
+    table = pa.table({"t": [1, 2, 3], "q": [5, 6, 7]})
+    out = sash.withColumns(table, {"a": sf.mode("q").order_by("q desc").over(Window), "b": sf.mode("q").over(Window)})
+    assert (out["a"].to_pylist(), out["b"].to_pylist()) == ([7, 7, 7], [5, 5, 5])
+
+
+def test_lists_that_no_array_can_hold_are_refused_before_they_are_made():
+    table = pa.table({"q": np.arange(70_000)})
+    with pytest.raises(SashError, match="2,450,035,000 values, more than one array can"):
+        sash.withColumns(table, {"a": sf.collect_set("q").over(Window.orderBy("q"))})
+
+
+def test_a_condition_is_counted_beside_a_filter():
+    table = pa.table({"t": [1, 2, 3], "q": [5, 6, None]})
+    out = sash.withColumns(table, {"a": sf.count_if("q > 5").filter("t < 3").over(Window)})
+    assert out["a"].to_pylist() == [1, 1, 1]

@@ -217,7 +217,7 @@ REFUSED = [
     (lambda: sf.sum("q").filter("q").over(BY_T), "a filter must be boolean, got q of type bigint"),
     (lambda: sf.sum("q").filter("q >").over(BY_T), "cannot read 'q >' as a Spark SQL expression"),
     (lambda: sf.sum("q").filter(1), "filter must be such as"),
-    (lambda: sf.count_if("q").over(BY_T), "a filter must be boolean"),
+    (lambda: sf.count_if("q").over(BY_T), "must be boolean"),
     (lambda: sf.sum("q").over("w"), "over takes a window made with sash.Window, got 'w'"),
     (lambda: sf.sum("q"), r'a must be such as sf.max\("load"\).over\(window\), got sum\(q\)'),
     (lambda: "q", r'a must be such as sf.max\("load"\).over\(window\), got \'q\''),

@@ -1,4 +1,5 @@
 import calendar
+import re
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import sash
 from sash.windows import calendars
 from sash.windows.calendars import has_fixed_days, saturated_sum, shifted_dates, shifted_times
 
@@ -34,6 +36,10 @@ def clocks_on(time, zone, move):
 
 def microseconds(time):
     return (time - EPOCH) // timedelta(microseconds=1)
+
+
+def bounded(number):
+    return min(max(number, -(2**63)), 2**63 - 1)
 
 
 @given(st.lists(st.dates(date(1900, 1, 1), date(2100, 1, 1)), max_size=20), st.integers(-30, 30), st.integers(-40, 40))
@@ -77,6 +83,50 @@ def test_sums_stay_at_the_edge(edge):
     assert shifted_times(np.array([edge - 3 * side]), "ns", None, 0, side).tolist() == [edge]
     assert shifted_times(np.array([edge]), "ns", None, 0, 0, -side).tolist() == [edge - side]
     assert shifted_times(np.array([edge]), "us", None, 0, -side).tolist() == [edge - side * 86_400_000_000]
+
+
+WINTER = {  # seconds ahead of UTC: before there were time zones, and since 2024
+    "Europe/Berlin": (3208, 3600),
+    "Asia/Tokyo": (33539, 32400),
+    "America/New_York": (-17762, -18000),
+}
+
+
+@pytest.mark.parametrize("name", WINTER)
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize(("unit", "per_day"), [("us", 86_400 * 10**6), ("ns", 86_400 * 10**9)])
+@given(st.lists(st.integers(0, 86_399), min_size=1, max_size=5), st.integers(-3, 3))
+def test_in_a_zone_times_stay_at_the_edge(name, side, unit, per_day, seconds, days):
+    second = per_day // 86_400
+    before, now = (ahead * second for ahead in WINTER[name])
+    january = 19_730 * per_day  # 2024-01-08
+    times = np.array([january + at * second for at in seconds])
+
+    far = side * (2**63 // per_day) + days - 19_730
+    change = now - (before if side < 0 else now)
+    assert shifted_times(times, unit, name, 0, far).tolist() == [
+        bounded(int(time) + far * per_day + change) for time in times
+    ]
+    edge = bounded(side * 2**63)
+    assert shifted_times(times, unit, name, side * 2_000_000_000).tolist() == [edge] * len(times)
+    assert shifted_times(times, unit, name, 0, side * 2_000_000_000).tolist() == [edge] * len(times)
+
+    last = np.array([edge - side * at * second for at in seconds])
+    assert shifted_times(last, unit, name, 0, days).tolist() == [bounded(int(time) + days * per_day) for time in last]
+
+
+def test_four_centuries_of_nanoseconds_reach_the_edge_and_back():
+    times = np.array(["2024-01-01", "2024-06-03"], "M8[ns]").astype(np.int64)
+    for name in WINTER:
+        assert shifted_times(times, "ns", name, -4800).tolist() == [-(2**63)] * 2
+        assert shifted_times(times, "ns", name, 4800).tolist() == [2**63 - 1] * 2
+        assert shifted_times(times, "ns", name, np.array([4800, 0])).tolist() == [2**63 - 1, times[1]]
+
+
+@pytest.mark.parametrize("name", ["Nowhere/Land", "Europe/berlin", "+99:99"])
+def test_a_zone_that_nobody_knows_is_refused_by_name(name):
+    with pytest.raises(sash.SashError, match=re.escape(f"got {name!r}")):
+        shifted_times(np.array([0]), "us", name, 1)
 
 
 def test_only_zones_without_rules_have_days_of_24_hours():

@@ -63,7 +63,7 @@ class Call:
         else:
             sensible = function.ordered
         if not sensible:
-            raise SashError(f"{function.name} takes no order_by: its answer does not depend on an order of its own")
+            raise SashError(f"{function.name} takes no order_by; ranks, values, quantiles and lists have an own order")
         return replace(self, order=tuple(orders))
 
     def ignore_nulls(self) -> Call:
@@ -112,6 +112,12 @@ class Over:
 
     def __repr__(self) -> str:
         return f"{self.call} over ({self.window!r})"
+
+    def _alone(self, *others: Any) -> Any:
+        raise SashError(f"{self.call} over a window must be a column first; add it, then compute with that column")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _alone
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = alias = _alone
 
 
 def _is_aggregate(function: Any) -> bool:

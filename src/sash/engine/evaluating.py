@@ -58,10 +58,14 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
         window = next(iter(group.values())).window
-        steps = []
+        steps: list[Step] = []
+        before: set[Any] = set()
         for name, over in group.items():
+            rows.asked.clear()
             asked, choices = _planned(rows, over)
-            steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices)))
+            shared = _shared(rows.asked & before)
+            before |= rows.asked
+            steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices), shared))
         sortings.append(Sorting(_sorting(rows, window), tuple(steps)))
     return Plan(table.num_rows, threads(), tuple(sortings))
 
@@ -99,16 +103,26 @@ def _opened(frame: Any, columns: Mapping[str, Over]) -> tuple[pa.Table, dict[str
         checked[name] = replace(over, window=as_window(over.window).checked())
         for expression in _expressions(checked[name]):
             wanted |= check_names(expression, names)
+        for order in (*checked[name].window.order, *map(as_order, over.call.order)):
+            wanted |= _names_of(order, names)
     return as_arrow(frame, wanted), checked
+
+
+def _names_of(order: Any, names: list[str]) -> frozenset[str]:
+    try:
+        return check_names(order.column, names)
+    except SashError as error:
+        raise SashError(
+            f"{error}; an order is such as 'price' or 'price desc nulls last', several are given apart"
+        ) from None
 
 
 def _expressions(over: Over) -> list[Any]:
     """Every expression that a window expression reads."""
     call, window = over.call, over.window
     found = [as_column(column) for column in call.columns]
-    found += [as_order(order).column for order in call.order]
     found += [] if call.condition is None else [as_predicate(call.condition)]
-    found += [*window.partition, *(order.column for order in window.order)]
+    found += window.partition
     found += [bound.column for bound in (window.frame.start, window.frame.end) if bound.column is not None]
     return found
 
@@ -133,6 +147,13 @@ def _sorting(rows: Specification, window: Any) -> str:
                   (("partition by", window.partition), ("order by", window.order)) if what)  # fmt: skip
     how = "in order as they came" if rows.permutation is None else "sorted once"
     return f"{by or 'all rows'}: {partitions}, {how}"
+
+
+def _shared(keys: set[Any]) -> tuple[str, ...]:
+    """What an expression takes that was made for those before it, in words."""
+    words = {"frame": "the frames", "ranked": "the ranks by its order", "kept": "the rows its filter leaves"}
+    kinds = {key[0] for key in keys if isinstance(key, tuple) and (key[0] != "kept" or key[1])}
+    return tuple(said for kind, said in words.items() if kind in kinds)
 
 
 def _described(over: Over, asked: Asked) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sash.engine.tables import WIDER
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.promotion import family
@@ -68,6 +69,16 @@ def placed(rows: Specification, answer: Answer) -> pa.Array:
     return array if answer.type is None or array.type == answer.type else array.cast(answer.type, safe=False)
 
 
+def take(array: pa.Array, places: pa.Array) -> pa.Array:
+    """Values at places; texts that are too long in all for one array become large ones."""
+    try:
+        return array.take(places)
+    except pa.ArrowInvalid:
+        if array.type not in WIDER:
+            raise
+        return array.cast(WIDER[array.type]).take(places)
+
+
 def _scattered(values: np.ndarray, permutation: np.ndarray) -> np.ndarray:
     out = np.empty_like(values)
     out[permutation] = values
@@ -81,7 +92,7 @@ def _taken(rows: Specification, answer: Rows) -> pa.Array:
             places = rows.permutation[places]  # whatever is at -1 is masked below
         places, none = _scattered(places, rows.permutation), _scattered(none, rows.permutation)
     some = bool(none.any())
-    taken = answer.source.take(pa.array(places, mask=none if some else None))
+    taken = take(answer.source, pa.array(places, mask=none if some else None))
     if answer.default is not None:
         kind = taken.type
         taken = pc.if_else(pa.array(none), _as_type(answer.default, kind), taken).cast(kind)  # narrow decimals widen

@@ -84,6 +84,13 @@ class Ranking:
             rank[order] = np.arange(len(order), dtype=order.dtype)
             self.ranked = Ranked(order, rank, kept.segments)
 
+    @cached_property
+    def matrix(self) -> Any:
+        """A wavelet matrix of the ranks."""
+        from sash.kernels.index.wavelet_matrix import WaveletMatrix
+
+        return WaveletMatrix(self.ranked)
+
     def places(self, ranks: np.ndarray) -> np.ndarray:
         """The places, among the rows kept, of ranks; -1 stays."""
         return looked_up(self.ranked.order, ranks)

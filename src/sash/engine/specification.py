@@ -21,7 +21,7 @@ from sash.expressions.evaluation import evaluate, predicate
 from sash.expressions.orders import Order
 from sash.kernels.sorting import argsort, groups, occurrences, rank_within
 from sash.kernels.sorting.radix import in_order
-from sash.windows.bounds import Bounds, positions
+from sash.windows.bounds import positions
 
 
 class Specification:
@@ -32,6 +32,7 @@ class Specification:
         self.rows = table.num_rows
         self.dtype = np.dtype(positions(self.rows))
         self.kept: dict[Any, Any] = {}
+        self.asked: set[Any] = set()  # the keys of what was asked for, for explain
         parts = [equality_key(evaluate(column, table)) for column in partition]
         orders = [key for each in order for key in self._order_key(each)]
         self.permutation = self._sorted([*parts, *orders])
@@ -65,6 +66,7 @@ class Specification:
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """What was made under a key before, or is made now."""
+        self.asked.add(key)
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]
@@ -83,10 +85,6 @@ class Specification:
             return np.repeat(starts, np.diff(np.append(starts, self.rows)))
 
         return self.once("peers", find)
-
-    def sizes(self, bounds: Bounds) -> np.ndarray:
-        """How many rows each frame holds."""
-        return self.once(("sizes", id(bounds)), bounds.sizes)
 
     def column(self, expression: Expression) -> pa.Array:
         """A column of any type, by position."""

@@ -70,6 +70,18 @@ class Column:
 
     __hash__ = object.__hash__  # by identity; for equality of meaning compare keys
 
+    def asc(self) -> Any:
+        """As an order: ascending, NULLs first."""
+        from sash.expressions import orders
+
+        return orders.asc(self)
+
+    def desc(self) -> Any:
+        """As an order: descending, NULLs last."""
+        from sash.expressions import orders
+
+        return orders.desc(self)
+
     def __add__(self, other: Any) -> Column:
         return Operation("+", (self, operand(other)))
 
@@ -369,6 +381,8 @@ def operand(thing: Any) -> Column:
         return thing
     if is_pyspark(thing, "Column") or isinstance(thing, Foreign):
         raise SashError(f"a PySpark column does not mix with sash.col; write sash.col(...) for {thing}")
+    if type(thing).__name__ in ("Over", "Call"):
+        raise SashError(f"{thing} must be a column first: add it with withColumns, then compute with that column")
     return Literal(checked(thing))
 
 

@@ -78,7 +78,7 @@ def as_order(thing: Any) -> Order:
     """What an argument of ``order_by`` means.
 
     >>> as_order("price desc"), as_order("`unit price` ASC nulls last")
-    (price DESC NULLS LAST, `unit price` ASC NULLS LAST)
+    (price desc, `unit price` nulls last)
     """
     if isinstance(thing, Order):
         return thing

@@ -31,7 +31,7 @@ def threads() -> int:
     """How many threads may work at once: ``$SASH_THREADS``, else the cores this process may use."""
     asked = os.environ.get("SASH_THREADS", "")
     if asked:
-        if not asked.isdigit() or int(asked) < 1:
+        if not asked.isdecimal() or int(asked) < 1:
             raise SashError(f"SASH_THREADS must be a whole number, at least 1, got {asked!r}")
         return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -46,7 +46,7 @@ class Plan:
             for step in sorting.steps:
                 lines += [f"  {step.column} = {step.expression}", f"    frames: {step.frames}"]
                 lines += [f"    {choice}" for choice in step.choices]
-                lines += [f"    shared: {shared}" for shared in step.shares]
+                lines += [f"    taken from the columns above: {', '.join(step.shares)}"] if step.shares else []
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -11,6 +11,7 @@ Without EXCLUDE, a, b and hi are the same array, and there is no own.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,11 +63,22 @@ class Bounds:
         return self.lo, self.a, self.b, self.hi, self.own
 
     def sizes(self) -> np.ndarray:
-        """How many rows each frame holds."""
+        """How many rows each frame holds; found once."""
+        return self._sizes
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
         if not self.holes:
             return self.hi - self.lo
         sizes = (self.a - self.lo) + (self.hi - self.b)
         return sizes + (self.own >= 0) if len(self.own) else sizes
+
+    @cached_property
+    def widest(self) -> int:
+        """How many rows the largest frame may hold."""
+        if self.shape == CONSTANT:
+            return max(min(self.before + self.after + 1, self.length), 0)
+        return int(self.sizes().max(initial=0))
 
 
 def positions(rows: int) -> Any:

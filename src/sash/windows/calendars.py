@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sash.errors import SashError
 from sash.windows.intervals import DAY
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -75,63 +76,76 @@ def has_fixed_days(zone: str | None) -> bool:
 
 
 def _moved(times: np.ndarray, unit: str, zone: str | None, **amounts: Amount) -> np.ndarray:
-    """Times moved on the clocks of a zone to times that exist there."""
+    """Times moved on the clocks of a zone to times that exist there; one out of reach stays at the edge."""
+    per_day = PER_DAY[unit]
+    day, rest = np.divmod(times, per_day)
     if not zone:
-        return _moved_by_clock(times, unit, amounts)
-    clock = _clock(times, unit, zone)
-    wanted = _moved_by_clock(clock, unit, amounts)
-    found = wanted + (times - clock)  # as java.time does: keep the offset where it still holds
-    off = np.flatnonzero(_clock(found, unit, zone) != wanted)
+        return _time(shifted_dates(day, **amounts), rest, per_day)
+    ahead = _ahead(times, unit, zone)
+    rest += ahead  # what clocks show may be past the edge, so days and the time of day are kept apart
+    turn = (rest >= per_day).astype(np.int64) - (rest < 0)
+    day += turn
+    turn *= per_day
+    rest -= turn
+    day = shifted_dates(day, **amounts)
+    del turn
+    found = _time(day, rest - ahead, per_day)  # as java.time does: keep the offset where it still holds
+    off = np.flatnonzero(_ahead(found, unit, zone) != ahead)
     if len(off):  # else take the one before the clocks change
-        target, day = wanted[off], PER_DAY[unit]
-        before = target - (_clock(target - day, unit, zone) - (target - day))
-        after = target - (_clock(target + day, unit, zone) - (target + day))
-        use_after = (_clock(before, unit, zone) != target) & (_clock(after, unit, zone) == target)
+        day, rest = day[off], rest[off]
+        first, last = (_ahead(_time(saturated_sum(day, by), rest, per_day), unit, zone) for by in (-1, 1))
+        before, after = _time(day, rest - first, per_day), _time(day, rest - last, per_day)
+        use_after = (_ahead(before, unit, zone) != first) & (_ahead(after, unit, zone) == last)
         found[off] = np.where(use_after, after, before)
     return found
 
 
-def _moved_by_clock(times: np.ndarray, unit: str, amounts: dict[str, Amount]) -> np.ndarray:
-    per_day = PER_DAY[unit]
-    day, rest = np.divmod(times, per_day)
-    day = shifted_dates(day, **amounts)
+def _time(day: np.ndarray, rest: np.ndarray, per_day: int) -> np.ndarray:
+    """The time that is ``rest``, less than two days either way, after a day's start, or the edge it is past."""
     edge = MOST // per_day
-    near = np.clip(day, -edge - 1, edge)
-    past = near < 0  # counted from the end of its day, the earliest day does not overflow
-    times = saturated_sum((near + past) * per_day, rest - past * per_day)
-    return np.where(day == near, times, np.where(day < 0, LEAST, MOST))
+    start = np.clip(day, -edge - 4, edge + 4)
+    more = np.sign(start)  # counted from days nearer to 1970, the last ones do not overflow
+    more *= 4
+    start -= more
+    start *= per_day  # in place, as these are large
+    more *= per_day
+    more += rest
+    return saturated_sum(start, more)
 
 
-def _clock(times: np.ndarray, unit: str, zone: str) -> np.ndarray:
-    """What clocks in a zone show at these times."""
+def _ahead(times: np.ndarray, unit: str, zone: str) -> np.ndarray:
+    """How far clocks in a zone are ahead of UTC at these times."""
     if len(times) > _MANY:
         first, last = int(times.min()), int(times.max())
         if (last - first) // PER_DAY[unit] < len(times) // 4:
             changes, ahead = _changes(first, last, unit, zone)
-            return times + ahead[np.searchsorted(changes, times, "right")]
-    return _arrow_clock(times, unit, zone)
+            return ahead[np.searchsorted(changes, times, "right")]
+    return _arrow_ahead(times, unit, zone)
 
 
 def _changes(first: int, last: int, unit: str, zone: str) -> tuple[np.ndarray, np.ndarray]:
     """When a zone's clocks change between two times, and how far they are ahead of UTC before, between and after."""
-
-    def ahead(times: np.ndarray) -> np.ndarray:
-        return _arrow_clock(times, unit, zone) - times
-
     days = np.append(np.arange(first, last, PER_DAY[unit]), last)
-    offsets = ahead(days)
+    offsets = _arrow_ahead(days, unit, zone)
     before = np.flatnonzero(offsets[1:] != offsets[:-1])
     least, most = days[before], days[before + 1]
     for _ in range(PER_DAY[unit].bit_length() if len(before) else 0):  # clocks change at most once a day
         middle = least + (most - least) // 2
-        changed = ahead(middle) != offsets[before]
+        changed = _arrow_ahead(middle, unit, zone) != offsets[before]
         least, most = np.where(changed, least, middle), np.where(changed, middle, most)
     return most, np.append(offsets[before], offsets[-1])
 
 
-def _arrow_clock(times: np.ndarray, unit: str, zone: str) -> np.ndarray:
+def _arrow_ahead(times: np.ndarray, unit: str, zone: str) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     column = pa.array(times).view(pa.timestamp(unit, zone))
-    return pc.local_timestamp(column).view(pa.int64()).to_numpy()
+    try:
+        clock = pc.local_timestamp(column)
+    except pa.ArrowInvalid as error:
+        raise SashError(
+            "the time zone of timestamps must be a name in the time zone database such as 'Europe/Berlin', "
+            f"or an offset such as '+05:30', got {zone!r}"
+        ) from error
+    return clock.view(pa.int64()).to_numpy() - times  # clocks past the edge wrap around, and back here

@@ -15,7 +15,10 @@ from sash.kernels.sorting import occurrences
 def listed(values, frames):
     previous, _ = occurrences(np.array(values, np.uint64), np.array([0, len(values)]))
     lo, hi = (np.array([frame[side] for frame in frames], np.int32) for side in (0, 1))
-    offsets, found = first_occurrences(previous, lo, lo, hi)
+    counts = np.zeros(len(frames), np.int64)
+    first_occurrences(previous, lo, hi, counts, counting=True)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    found = first_occurrences(previous, lo, hi, offsets)
     return [found[a:b].tolist() for a, b in pairwise(offsets)]
 
 

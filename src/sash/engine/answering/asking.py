@@ -10,10 +10,11 @@ from sash.algebra import Call, Over
 from sash.engine.placing import Answer
 from sash.engine.sorted_rows import Kept
 from sash.engine.specification import Specification
+from sash.errors import SashError
 from sash.expressions.columns import Expression, as_column, as_predicate
 from sash.expressions.orders import Order, as_order
 from sash.planner import Task
-from sash.windows.bounds import ARBITRARY, CONSTANT, Bounds
+from sash.windows.bounds import ARBITRARY, Bounds
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,14 @@ class Question:
         condition = None if self.call.condition is None else as_predicate(self.call.condition)
         return self.rows.remaining(condition, known)
 
-    def _widest(self, bounds: Bounds) -> int:
-        if bounds.shape == CONSTANT:
-            return max(min(bounds.before + bounds.after + 1, bounds.length), 0)
-        return int(self.rows.sizes(bounds).max(initial=0))
-
     def task(self, question: str, bounds: Bounds, **facts: Any) -> Task:
         """A task over these frames."""
-        widest = self.rows.once(("widest", id(bounds)), lambda: self._widest(bounds))
-        return Task(question, len(bounds), bounds.length, bounds.shape, bounds.holes, widest, **facts)
+        return Task(question, len(bounds), bounds.length, bounds.shape, bounds.holes, bounds.widest, **facts)
+
+    def refuse_another_order(self) -> None:
+        """Refuse an order by anything but the function's column, where equal values must be equal in it, too."""
+        if any(order.column.key != self.columns[0].key for order in self.orders):
+            what = "distinct" if self.call.unique else self.function.name
+            raise SashError(
+                f"{self.call}: with {what} the order must be of {self.columns[0]} itself, got {self.orders[0]}"
+            )

@@ -9,6 +9,7 @@ import numpy as np
 from sash.engine.answering.asking import Asked, Question, as_named
 from sash.engine.placing import Answer, Numbers, Rows
 from sash.expressions.orders import asc
+from sash.kernels.sorting import distinct_codes
 from sash.planner.algorithms import DISTINCT, ENTROPY, MODE
 
 
@@ -26,7 +27,6 @@ def count_distinct(question: Question) -> Asked:
             return Numbers(count_previous(previous, bounds).astype(np.int64))
         if names[0] == "incremental":
             from sash.kernels.index import incremental
-            from sash.kernels.sorting import distinct_codes
 
             codes, distinct = distinct_codes(kept.only(rows.identity(columns)), kept.segments)
             return Numbers(incremental.count_distinct(codes, bounds, distinct).astype(np.int64))
@@ -40,11 +40,12 @@ def count_distinct(question: Question) -> Asked:
 def frequency(question: Question) -> Asked:
     """Mode and entropy: from how often each value occurs."""
     rows, column = question.rows, question.columns[0]
-    kept = question.kept(column, *(order.column for order in question.orders))
+    question.refuse_another_order()
+    kept = question.kept(column)
     bounds = kept.bounds(question.over.window.frame)
-    ranking = rows.ranking(question.orders or (asc(column),), kept)
 
     def mode(names: Sequence[str]) -> Answer:
+        ranking = rows.ranking(question.orders or (asc(column),), kept)
         from sash.kernels.index import incremental
         from sash.kernels.index.mode import mode
 
@@ -61,8 +62,8 @@ def frequency(question: Question) -> Asked:
     def entropy(names: Sequence[str]) -> Answer:
         from sash.kernels.index.entropy import entropy
 
-        codes = ranking.codes
-        found = entropy(codes.codes, as_named(bounds, names[0]), codes.distinct)
+        codes, distinct = distinct_codes(kept.only(rows.identity((column,))), kept.segments)
+        found = entropy(codes, as_named(bounds, names[0]), distinct)
         return Numbers(found, bounds.sizes() > 0)
 
     by_mode = question.function.name == "mode"

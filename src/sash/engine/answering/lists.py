@@ -11,11 +11,12 @@ import pyarrow as pa
 
 from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.searching import select
-from sash.engine.placing import Answer, Rows, Whole
+from sash.engine.placing import Answer, Rows, Whole, take
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.values import Trouble, plain
+from sash.kernels.index.distinct_count import count_distinct
 from sash.kernels.index.listing import first_occurrences, lowered
 from sash.planner.algorithms import SELECT
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
@@ -33,12 +34,14 @@ def listed(question: Question) -> Asked:
     frame = question.over.window.frame
     bounds = kept.bounds(frame)
     unique = question.call.unique or function.name in UNIQUE
+    if unique:
+        question.refuse_another_order()
 
     def answer(names: Sequence[str]) -> Answer:
         if function.returns == "row":
             places, valid = lowered(function, bounds.sizes())
             k = np.where(valid, places, -1).astype(bounds.lo.dtype)
-            found, _ = select(rows, ranking, bounds, k, names[0])
+            found, _ = select(ranking, bounds, k, names[0])
             return Rows(kept.original(found if ranking is None else ranking.places(found)), rows.source(column))
         if unique:
             offsets, places = _unique(question, kept, bounds, ranking)
@@ -49,7 +52,7 @@ def listed(question: Question) -> Asked:
         starts, stops = _taken(function, bounds.sizes())
         offsets, k = _spread(starts, stops - starts)
         asking = _repeated(bounds, stops - starts)
-        found, _ = select(rows, ranking, asking, k.astype(bounds.lo.dtype), names[0])
+        found, _ = select(ranking, asking, k.astype(bounds.lo.dtype), names[0])
         return Whole(_lists(question, kept, offsets, found if ranking is None else ranking.places(found)))
 
     shape = MONOTONIC if bounds.moves_forward else ARBITRARY  # a frame asks for each of its rows in turn
@@ -65,10 +68,16 @@ def _taken(function: Any, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _spread(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of ranges one after the other, and where the numbers of each range start."""
+    offsets = _offsets(lengths)
+    return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+
+
+def _offsets(lengths: np.ndarray) -> np.ndarray:
+    """Where lists of these lengths start, one after the other."""
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     if offsets[-1] > LARGEST:
         raise SashError(f"the lists hold {offsets[-1]:,} values, more than one array can; use smaller frames")
-    return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+    return offsets
 
 
 def _repeated(bounds: Bounds, times: np.ndarray) -> Bounds:
@@ -84,9 +93,10 @@ def _repeated(bounds: Bounds, times: np.ndarray) -> Bounds:
 def _unique(question: Question, kept: Kept, bounds: Bounds, ranking: Ranking | None) -> tuple[np.ndarray, np.ndarray]:
     """The first occurrences in each frame, in order."""
     rows = question.rows
-    previous, _ = rows.occurrences(question.columns, kept)
+    previous, following = rows.occurrences(question.columns, kept)
+    offsets = _offsets(count_distinct(previous, following, bounds))
     if not bounds.holes:
-        offsets, places = first_occurrences(previous, bounds.lo, bounds.lo, bounds.hi)
+        places = first_occurrences(previous, bounds.lo, bounds.hi, offsets)
     else:
         offsets, places = _across_holes(rows.identity(question.columns), kept, previous, bounds)
     if ranking is not None:
@@ -104,7 +114,10 @@ def _across_holes(
         pieces.insert(1, (np.maximum(bounds.own, 0), np.where(bounds.own < 0, 0, bounds.own + 1)))
     owners, places = [], []
     for start, stop in pieces:
-        offsets, found = first_occurrences(previous, start, start, stop)
+        counts = np.zeros(len(bounds), np.int64)
+        first_occurrences(previous, start, stop, counts, counting=True)
+        offsets = _offsets(counts)
+        found = first_occurrences(previous, start, stop, offsets)
         owners.append(np.repeat(np.arange(len(bounds)), np.diff(offsets)))
         places.append(found)
     owner, place = np.concatenate(owners), np.concatenate(places)
@@ -122,7 +135,7 @@ def _lists(question: Question, kept: Kept, offsets: np.ndarray, places: np.ndarr
     function, column = question.function, question.rows.column(question.columns[0])
     where, starts = pa.array(kept.original(places)), pa.array(offsets, pa.int32())
     if function.finish is None or function.name in UNIQUE:
-        return pa.ListArray.from_arrays(starts, column.take(where))
+        return pa.ListArray.from_arrays(starts, take(column, where))
     strings, kind = _strings(function.name, column)
     try:
         joined = function.finish(pa.ListArray.from_arrays(starts, strings.take(where)))

@@ -21,18 +21,21 @@ from sash.kernels.index.mad import mad
 from sash.kernels.index.quantiles import between, places
 from sash.planner.algorithms import DISTINCT_SELECT, SELECT
 
+LARGEST = 2**31 - 1  # values of lists in one array
+
 
 def quantile(question: Question) -> Asked:
     """Any quantile, by the order of its column or by an order of its own."""
     name, rows, column = question.function.name, question.rows, question.columns[0]
     orders = question.orders or (asc(column),)
-    kept = question.kept(column, *(order.column for order in question.orders))
+    kept = question.kept(column)
     source = rows.source(column)
     numeric = pa.types.is_integer(source.type) or pa.types.is_floating(source.type) or pa.types.is_decimal(source.type)
     if name != "percentile_disc" and not numeric:
         raise SashError(
             f"{name} takes a column of numbers, got {source.type}; percentile_disc takes any that has order"
         )
+    question.refuse_another_order()
     ranking = rows.ranking(orders, kept)
     bounds = kept.bounds(question.over.window.frame)
 
@@ -50,17 +53,17 @@ def quantile(question: Question) -> Asked:
             first, second = select_distinct(ranking.ranked, codes.previous, codes.following, bounds, k)
             second = second[:0] if discrete else second
         else:
-            sizes = rows.sizes(bounds)
+            sizes = bounds.sizes()
             k = places(sizes, share, discrete)
-            first, second = select(rows, ranking, bounds, k, chosen, second=not discrete)
+            first, second = select(ranking, bounds, k, chosen, second=not discrete)
         if numeric:  # as in Spark, a double
             return Numbers(*between(values(), ranking.ranked.order, first, second, sizes, share))
         return Rows(kept.original(ranking.places(first)), source)
 
     def answer(names: Sequence[str]) -> Answer:
         if name == "mad":
-            by_rank, sizes = values()[ranking.ranked.order], rows.sizes(bounds)
-            return Numbers(mad(by_rank, sizes, lambda k: select(rows, ranking, bounds, k, names[0])[0]), sizes > 0)
+            by_rank, sizes = values()[ranking.ranked.order], bounds.sizes()
+            return Numbers(mad(by_rank, sizes, lambda k: select(ranking, bounds, k, names[0])[0]), sizes > 0)
         share = (*question.columns[1:], *question.function.parameters, 0.5)[0]
         if not isinstance(share, tuple):
             return at(share, names[0])
@@ -94,6 +97,10 @@ def _side_by_side(answers: list[pa.Array], rows: int, kind: pa.DataType) -> pa.A
     if not answers:
         return pa.array([[]] * rows, pa.list_(kind))
     empty = np.append(answers[0].is_null().to_numpy(zero_copy_only=False), False)
+    if rows * len(answers) > LARGEST:
+        raise SashError(
+            f"the lists hold {rows * len(answers):,} values, more than one array can; ask for fewer at once"
+        )
     offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * len(answers), mask=empty)
     woven = np.arange(rows * len(answers)).reshape(len(answers), rows).T.ravel()
     return pa.ListArray.from_arrays(offsets, pa.concat_arrays(answers).take(pa.array(woven)))

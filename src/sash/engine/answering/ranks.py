@@ -54,7 +54,7 @@ def rank(question: Question) -> Asked:
     def answer(names: Sequence[str]) -> Answer:
         found = ends()
         limit = {"rank": found.start, "percent_rank": found.start, "cume_dist": found.stop}.get(name, found.own)
-        below = count_below(rows, ranking, bounds, limit, names[0]).astype(np.int64)
+        below = count_below(ranking, bounds, limit, names[0]).astype(np.int64)
         if name in ("rank", "row_number"):
             return Numbers((below + 1).astype(np.int32))
         inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, kept.places())
@@ -71,7 +71,7 @@ def _share(question: Question, below: np.ndarray, inside: np.ndarray, sizes: np.
         return Numbers(np.where(total > 1, below / np.maximum(total - 1, 1), 0.0), some)
     if name == "cume_dist":
         return Numbers((below + ~inside) / np.maximum(total, 1), some)
-    (tiles,) = question.function.parameters
+    tiles = min(question.function.parameters[0], question.rows.rows + 1)  # more are empty
     least, larger = total // tiles, total % tiles  # so many tiles have one row more than the least
     edge = larger * (least + 1)
     tile = np.where(below < edge, below // (least + 1), larger + (below - edge) // np.maximum(least, 1))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from sash.engine.sorted_rows import Ranking
-from sash.engine.specification import Specification
 from sash.kernels.index import window_order
 from sash.windows.bounds import Bounds
 
@@ -30,30 +29,21 @@ def _module(name: str) -> Any:
 
 
 def select(
-    rows: Specification, ranking: Ranking | None, bounds: Bounds, k: np.ndarray, name: str, second: bool = False
+    ranking: Ranking | None, bounds: Bounds, k: np.ndarray, name: str, second: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rank of the k-th row of each frame, and of the one after; without a ranking, its position."""
     if ranking is None:
         first = window_order.select(bounds, k)
         return first, window_order.select(bounds, np.where(k < 0, k, k + 1)) if second else first[:0]
     if name == "wavelet_matrix":
-        return _matrix(rows, ranking).select(bounds, k, second)
-    found = _module(name).select(ranking.ranked, bounds, k, second)
-    return found if found is not None else _module("rank_bitset").select(ranking.ranked, bounds, k, second)
+        return ranking.matrix.select(bounds, k, second)
+    return _module(name).select(ranking.ranked, bounds, k, second)
 
 
-def count_below(
-    rows: Specification, ranking: Ranking | None, bounds: Bounds, threshold: np.ndarray, name: str
-) -> np.ndarray:
+def count_below(ranking: Ranking | None, bounds: Bounds, threshold: np.ndarray, name: str) -> np.ndarray:
     """How many rows of each frame have a rank below a threshold; without a ranking, a position."""
     if ranking is None:
         return window_order.count_below(bounds, threshold)
     if name == "wavelet_matrix":
-        return _matrix(rows, ranking).count_below(bounds, threshold)
+        return ranking.matrix.count_below(bounds, threshold)
     return _module(name).count_below(ranking.ranked, bounds, threshold)
-
-
-def _matrix(rows: Specification, ranking: Ranking) -> Any:
-    from sash.kernels.index.wavelet_matrix import WaveletMatrix
-
-    return rows.once(("wavelet_matrix", id(ranking)), lambda: WaveletMatrix(ranking.ranked))

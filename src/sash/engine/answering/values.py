@@ -25,7 +25,7 @@ def value(question: Question) -> Asked:
     bounds = kept.bounds(question.over.window.frame)
 
     def answer(names: Sequence[str]) -> Rows:
-        first, _ = select(question.rows, ranking, bounds, _place(question, bounds), names[0])
+        first, _ = select(ranking, bounds, _place(question, bounds), names[0])
         return Rows(_positions(first, ranking, kept), question.rows.source(column))
 
     return Asked((question.task(SELECT, bounds, ordered=ranking is not None),), answer, bounds)
@@ -59,14 +59,14 @@ def shift(question: Question) -> Asked:
     def answer(names: Sequence[str]) -> Rows:
         inside = holds(bounds, kept.places())
         before = _before(kept) if ranking is None else ranking.own
-        place = count_below(rows, ranking, bounds, before, names[0]).astype(np.int64) + ahead
+        place = count_below(ranking, bounds, before, names[0]).astype(np.int64) + ahead
         place -= ~inside if ahead > 0 else 0  # the row itself is not among those counted
         size = bounds.sizes()
         outside = (place < 0) | (place >= size)
         if ahead == 0:
             outside |= ~inside
         k = np.where(outside, -1, place).astype(bounds.lo.dtype)
-        first, _ = select(rows, ranking, bounds, k, names[1])
+        first, _ = select(ranking, bounds, k, names[1])
         default = None
         if len(columns) > 1:
             default = evaluate(columns[1], rows.table)

@@ -271,7 +271,7 @@ def fold_distinct(
     definition = inputs.aggregate
     if not definition.commutative or definition.rows:
         raise Refused(
-            f"DISTINCT needs a commutative aggregate of values alone; {definition.name} depends on their rows"
+            f"DISTINCT needs a commutative aggregate of values alone; {definition.name} does not say commutative=True"
         )
     if bounds.holes and groups is None:
         raise SashError("groups must be given where frames have holes, got None")

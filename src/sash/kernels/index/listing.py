@@ -45,19 +45,18 @@ def lowered(aggregate: Aggregate, sizes: np.ndarray) -> Answered:
     return out
 
 
-def first_occurrences(previous: np.ndarray, lo: np.ndarray, start: np.ndarray, stop: np.ndarray) -> Any:
-    """For each i, the positions in [start, stop) whose value does not occur before in [lo, start) nor in it.
+def first_occurrences(
+    previous: np.ndarray, start: np.ndarray, stop: np.ndarray, offsets: np.ndarray, counting: bool = False
+) -> np.ndarray:
+    """For each range [start, stop), the positions in it whose value does not occur before in it.
 
-    Returns where each list ends, from 0 on, and all positions one list after the other.
+    ``offsets`` says where each list begins among all, and then where the last ends. With ``counting`` it is
+    written instead: how many there are in each range.
     """
     levels, edges = _tree(previous)
-    counts = np.zeros(len(lo) + 1, np.int64)
-    nothing = np.zeros(0, previous.dtype)
-    _list(previous, levels, edges, lo, start, stop, counts, nothing)
-    offsets = np.cumsum(counts)
-    found = np.empty(int(offsets[-1]), previous.dtype)
-    _list(previous, levels, edges, lo, start, stop, offsets, found)
-    return offsets, found
+    found = np.empty(0 if counting else int(offsets[-1]), previous.dtype)
+    _list(previous, levels, edges, start, stop, int(counting), offsets, found)
+    return found
 
 
 def _tree(previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -73,17 +72,18 @@ def _tree(previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @routine
-def _list(previous: Any, levels: Any, edges: Any, lo: Any, start: Any, stop: Any, offsets: Any, found: Any) -> int:
-    writing = len(found) > 0
-    for i in range(len(lo)):
-        count, at = 0, _next(previous, levels, edges, start[i], stop[i], lo[i])
+def _list(
+    previous: Any, levels: Any, edges: Any, start: Any, stop: Any, counting: int, offsets: Any, found: Any
+) -> int:
+    for i in range(len(start)):
+        count, at = 0, _next(previous, levels, edges, start[i], stop[i], start[i])
         while at < stop[i]:
-            if writing:
+            if not counting:
                 found[offsets[i] + count] = at
             count += 1
-            at = _next(previous, levels, edges, at + 1, stop[i], lo[i])
-        if not writing:
-            offsets[i + 1] = count
+            at = _next(previous, levels, edges, at + 1, stop[i], start[i])
+        if counting:
+            offsets[i] = count
     return 0
 
 

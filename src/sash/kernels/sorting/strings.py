@@ -96,7 +96,8 @@ def _read(offsets: Any, data: Any, rows: Any, depth: int, first: int, last: int,
         for at in range(start, min(start + BYTES, stop)):
             word = (word << np.uint64(8)) | np.uint64(data[np.uint64(at)])
         missing = max(0, start + BYTES - stop)
-        words[np.uint64(i)] = (word << np.uint64(8 * missing + 8)) | np.uint64(min(stop - start, BYTES + 1))
+        word = word << np.uint64(8 * missing) << np.uint64(8)  # at once, by 64 for a string that has ended: undefined
+        words[np.uint64(i)] = word | np.uint64(min(stop - start, BYTES + 1))
     return 0
 
 
