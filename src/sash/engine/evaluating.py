@@ -46,8 +46,8 @@ def evaluate(frame: Any, columns: Mapping[str, Over]) -> Any:
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
         for name, over in group.items():
-            asked, choices = _planned(rows, over)
-            found[name] = placed(rows, asked.answer([choice.name for choice in choices]))
+            found[name] = _answered(rows, over)
+        rows.forget()
     return with_columns(frame, {name: found[name] for name in columns})
 
 
@@ -67,7 +67,13 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
             before |= rows.asked
             steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices), shared))
         sortings.append(Sorting(_sorting(rows, window), tuple(steps)))
+        rows.forget()
     return Plan(table.num_rows, threads(), tuple(sortings))
+
+
+def _answered(rows: Specification, over: Over) -> pa.Array:
+    asked, choices = _planned(rows, over)
+    return placed(rows, asked.answer([choice.name for choice in choices]))
 
 
 def _planned(rows: Specification, over: Over) -> tuple[Asked, list[Choice]]:

@@ -71,6 +71,10 @@ class Specification:
             self.kept[key] = make()
         return self.kept[key]
 
+    def forget(self) -> None:
+        """Let go of all that was made: it refers to the rows, which refer to it, and is large."""
+        self.kept.clear()
+
     def placed(self, values: np.ndarray) -> np.ndarray:
         """Values of the rows as they came, by position."""
         return values if self.permutation is None else values[self.permutation]

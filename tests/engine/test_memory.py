@@ -1,0 +1,39 @@
+"""What a query made is let go when it is answered, without waiting for the garbage collector."""
+
+import gc
+import weakref
+
+import pyarrow as pa
+import pytest
+
+import sash
+from sash import Window
+from sash import functions as sf
+from sash.engine import evaluating
+
+ASKED = [sf.median("v"), sf.rank().order_by("v").filter("v > 1"), sf.lead("v").order_by("v"), sf.mode("v"),
+         sf.collect_set("v"), sf.sum("v").distinct(), sf.rank(sash.col("v")).order_by("v")]  # fmt: skip
+
+
+@pytest.mark.parametrize("ask", ASKED, ids=str)
+def test_nothing_is_left_of_a_query(ask, monkeypatch):
+    made = []
+
+    class Watched(evaluating.Specification):
+        def __init__(self, *given):
+            super().__init__(*given)
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr(evaluating, "Specification", Watched)
+    table = pa.table({"t": [1, 2, 3], "v": [2, None, 5]})
+    gc.collect()
+    gc.disable()
+    try:
+        for window in (Window.orderBy("t"), Window.orderBy("t").rowsBetween(-sash.col("t"), 1)):
+            asked = {"a": ask.over(window)}
+            sash.withColumns(table, asked)
+            sash.explain(table, asked)
+        assert made
+        assert not any(alive() for alive in made)
+    finally:
+        gc.enable()
