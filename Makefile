@@ -19,11 +19,11 @@ $(READY): pyproject.toml constraints.txt
 run: $(READY)  ## a sliding-window computation on real flights, with a table and a picture
 	$(BIN)/python examples/flights.py
 
-test: lint  ## lint, then every test
-	$(BIN)/python -m pytest
+test: lint  ## lint, then every test, on two cores
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-long: $(READY)  ## the hard tests: many more random cases
-	SASH_TEST_EXAMPLES=2000 $(BIN)/python -m pytest
+	SASH_TEST_EXAMPLES=2000 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(READY)  ## formatting, style and types
 	$(BIN)/ruff format --check .
