@@ -182,7 +182,7 @@ def test_nan_equals_nan():
         pa.chunked_array([[1], [2]]),
         range(5),
     ],
-    ids=repr,
+    ids=lambda samples: type(samples).__name__,
 )
 def test_samples_may_be_sequences_and_arrays_without_their_nulls(samples):
     assert laws(CATALOGUE["max"](), samples)
