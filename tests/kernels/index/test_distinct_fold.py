@@ -137,7 +137,7 @@ def test_nothing_asked_and_nothing_there():
 def test_what_cannot_be_done_is_refused():
     bounds = Bounds(np.array([0]), np.array([1]), 1)
     column, previous = np.array([1]), np.array([-1])
-    with pytest.raises(Refused, match="DISTINCT needs a commutative aggregate of values alone; max_by depends"):
+    with pytest.raises(Refused, match="DISTINCT needs a commutative aggregate of values alone; max_by does not say"):
         fold_distinct(builtin("max_by"), (column,), previous, previous, bounds)
     holed = Bounds(np.array([0]), np.array([1]), 1, a=np.array([0]), b=np.array([1]))
     with pytest.raises(SashError, match="groups must be given where frames have holes"):
