@@ -47,6 +47,15 @@ class Bounds:
     def __len__(self) -> int:
         return len(self.lo)
 
+    def some(self, which: np.ndarray) -> Bounds:
+        """The frames of some rows, in ascending order."""
+        shape = MONOTONIC if self.moves_forward else ARBITRARY
+        lo, hi = self.lo[which], self.hi[which]
+        if not self.holes:
+            return Bounds(lo, hi, self.length, shape)
+        own = self.own[which] if len(self.own) else self.own
+        return Bounds(lo, hi, self.length, shape, a=self.a[which], b=self.b[which], own=own)
+
     @property
     def holes(self) -> bool:
         """Whether EXCLUDE tears holes into the frames."""

@@ -51,7 +51,7 @@ def listed(question: Question) -> Asked:
             return Whole(_lists(question, kept, offsets, places[index]))
         starts, stops = _taken(function, bounds.sizes())
         offsets, k = _spread(starts, stops - starts)
-        asking = _repeated(bounds, stops - starts)
+        asking = bounds.some(np.repeat(np.arange(len(bounds)), stops - starts))
         found, _ = select(ranking, asking, k.astype(bounds.lo.dtype), names[0])
         return Whole(_lists(question, kept, offsets, found if ranking is None else ranking.places(found)))
 
@@ -78,16 +78,6 @@ def _offsets(lengths: np.ndarray) -> np.ndarray:
     if offsets[-1] > LARGEST:
         raise SashError(f"the lists hold {offsets[-1]:,} values, more than one array can; use smaller frames")
     return offsets
-
-
-def _repeated(bounds: Bounds, times: np.ndarray) -> Bounds:
-    """Each frame as often as it is asked."""
-    shape = MONOTONIC if bounds.moves_forward else ARBITRARY
-    lo, hi = np.repeat(bounds.lo, times), np.repeat(bounds.hi, times)
-    if not bounds.holes:
-        return Bounds(lo, hi, bounds.length, shape)
-    own = np.repeat(bounds.own, times) if len(bounds.own) else bounds.own
-    return Bounds(lo, hi, bounds.length, shape, a=np.repeat(bounds.a, times), b=np.repeat(bounds.b, times), own=own)
 
 
 def _unique(question: Question, kept: Kept, bounds: Bounds, ranking: Ranking | None) -> tuple[np.ndarray, np.ndarray]:

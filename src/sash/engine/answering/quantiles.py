@@ -11,6 +11,7 @@ import pyarrow as pa
 from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.searching import select
 from sash.engine.placing import Answer, Numbers, Rows, Whole
+from sash.engine.sorted_rows import Ranking
 from sash.engine.specification import numbers
 from sash.errors import SashError
 from sash.expressions.evaluation import evaluate
@@ -18,10 +19,12 @@ from sash.expressions.orders import asc
 from sash.kernels.index.distinct_count import count_distinct
 from sash.kernels.index.distinct_select import select_distinct
 from sash.kernels.index.mad import mad
-from sash.kernels.index.quantiles import between, places
+from sash.kernels.index.quantiles import between, lie_between, places
 from sash.planner.algorithms import DISTINCT_SELECT, SELECT
+from sash.windows.bounds import Bounds
 
 LARGEST = 2**31 - 1  # values of lists in one array
+FEW = 0.25  # the share of frames up to which those that need a second row are asked apart
 
 
 def quantile(question: Question) -> Asked:
@@ -55,7 +58,7 @@ def quantile(question: Question) -> Asked:
         else:
             sizes = bounds.sizes()
             k = places(sizes, share, discrete)
-            first, second = select(ranking, bounds, k, chosen, second=not discrete)
+            first, second = _selected(ranking, bounds, k, chosen, None if discrete else lie_between(sizes, share))
         if numeric:  # as in Spark, a double
             return Numbers(*between(values(), ranking.ranked.order, first, second, sizes, share))
         return Rows(kept.original(ranking.places(first)), source)
@@ -75,6 +78,23 @@ def quantile(question: Question) -> Asked:
         return pa.array(answer.values, mask=~answer.valid)
 
     return Asked((question.task(DISTINCT_SELECT if question.call.unique else SELECT, bounds),), answer, bounds)
+
+
+def _selected(
+    ranking: Ranking, bounds: Bounds, k: np.ndarray, chosen: str, pairs: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows at these places, and the rows after them for the frames that need both."""
+    if pairs is None:
+        return select(ranking, bounds, k, chosen)
+    where = np.flatnonzero(pairs)
+    if len(where) > FEW * len(bounds):
+        return select(ranking, bounds, k, chosen, second=True)
+    first, _ = select(ranking, bounds, k, chosen)
+    second = np.full_like(first, -1)
+    if len(where):
+        some = bounds.some(where)
+        second[where] = select(ranking, some, k[where] + (k[where] >= 0).astype(k.dtype), chosen)[0]
+    return first, second
 
 
 def _shares(question: Question, share: Any) -> np.ndarray:

@@ -31,6 +31,13 @@ def places(sizes: np.ndarray, shares_of: np.ndarray, discrete: bool) -> np.ndarr
     return out
 
 
+def lie_between(sizes: np.ndarray, shares_of: np.ndarray) -> np.ndarray:
+    """Which frames' quantiles lie between two rows."""
+    out = np.empty(len(sizes), np.bool_)
+    together(partial(_lie_between, sizes, shares_of, r0, r1, out) for r0, r1 in shares(len(sizes)))
+    return out
+
+
 def between(
     values: np.ndarray,
     order: np.ndarray,
@@ -80,6 +87,15 @@ def _before(sizes: Any, share: Any, r0: int, r1: int, out: Any) -> int:
             last_size, last_share = size, p
             place = int(p * (size - 1)) if size > 0 and p >= 0.0 and p <= 1.0 else -1
         out[np.uint64(i)] = place
+    return 0
+
+
+@routine
+def _lie_between(sizes: Any, share: Any, r0: int, r1: int, out: Any) -> int:
+    step = 1 if len(share) > 1 else 0
+    for i in range(r0, r1):
+        at = share[np.uint64(i * step)] * (sizes[np.uint64(i)] - 1)
+        out[np.uint64(i)] = at > float(int(at))
     return 0
 
 
