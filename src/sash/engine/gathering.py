@@ -21,14 +21,18 @@ def gathered(aggregate: Aggregate, column: Any, answers: np.ndarray, valid: np.n
         return column.take(pa.array(np.asarray(answers, np.int64), mask=~valid))
     starts, stops = _bounds(answers, valid)
     lengths = stops - starts
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    if offsets[-1] > np.iinfo(np.int32).max:
-        raise SashError(
-            f"the lists of {aggregate.name} hold {offsets[-1]} values, more than one array can; use fewer rows"
-        )
+    offsets = offsets_of(lengths)
     rows = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
     lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), column.take(pa.array(rows)))
     return lists if aggregate.finish is None else aggregate.finish(lists)
+
+
+def offsets_of(lengths: np.ndarray) -> np.ndarray:
+    """Where lists of these lengths start, one after the other, and where the last one ends."""
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    if offsets[-1] > np.iinfo(np.int32).max:
+        raise SashError(f"the lists hold {offsets[-1]:,} values, more than one array can; use smaller frames")
+    return offsets
 
 
 def _bounds(answers: np.ndarray, valid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -44,10 +44,12 @@ class Kept:
 
     def places(self) -> np.ndarray:
         """The place among the rows kept of each position; -1 for one left out."""
-        everywhere = np.arange(self.of.rows, dtype=self.of.dtype)
-        if self.before is None or self.mask is None:
-            return everywhere
-        return np.where(self.mask, self.before[:-1], self.of.dtype.type(-1))
+        before = self.counts_before()
+        return before if self.mask is None else np.where(self.mask, before, self.of.dtype.type(-1))
+
+    def counts_before(self) -> np.ndarray:
+        """How many of the rows kept come before each position."""
+        return np.arange(self.of.rows, dtype=self.of.dtype) if self.before is None else self.before[:-1]
 
     def bounds(self, frame: Any) -> Bounds:
         """The frames of all rows, over the rows kept."""
@@ -122,17 +124,18 @@ class Ranking:
         again = np.flatnonzero(~head)  # equal rows are ranked by position
         previous[order[again]] = order[again - 1]
         following[order[again - 1]] = order[again]
-        return Codes(codes, previous, following, heads, int(heads[-1]))
+        return Codes(codes, previous, following, heads, order[head], int(heads[-1]))
 
 
 class Codes(NamedTuple):
     """Values as numbers in their order, and where each occurs before and after, by place.
 
-    ``heads`` is for each rank how many different values have a smaller one.
+    ``heads`` is for each rank how many different values have a smaller one, ``firsts`` the first place of each code.
     """
 
     codes: np.ndarray
     previous: np.ndarray
     following: np.ndarray
     heads: np.ndarray
+    firsts: np.ndarray
     distinct: int

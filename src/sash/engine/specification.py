@@ -15,7 +15,6 @@ import pyarrow as pa
 from sash.engine.encoding import combined, equality_key, order_key
 from sash.engine.framing import Framed, frame_bounds
 from sash.engine.sorted_rows import Kept, Ranking
-from sash.errors import SashError
 from sash.expressions.columns import Expression
 from sash.expressions.evaluation import evaluate, predicate
 from sash.expressions.orders import Order
@@ -28,7 +27,7 @@ class Specification:
     """The rows of a table by partition and order; a position is a place in that."""
 
     def __init__(self, table: pa.Table, partition: tuple[Expression, ...], order: tuple[Order, ...]) -> None:
-        self.table, self.partition, self.order = table, partition, order
+        self.table, self.order = table, order
         self.rows = table.num_rows
         self.dtype = np.dtype(positions(self.rows))
         self.kept: dict[Any, Any] = {}
@@ -157,7 +156,6 @@ class Specification:
     def ranking(self, orders: tuple[Order, ...], kept: Kept) -> Ranking:
         """All rows ranked by an order of a function's own, and the places of all rows among those kept."""
         names = tuple(order.key for order in orders)
-
         keys = self.keys(orders)
         ranked = self.once(("ranked", names), lambda: rank_within(keys, self.segments))
 
@@ -177,17 +175,3 @@ class Specification:
         """For each row kept, where its value occurs before and after it in the partition."""
         name = ("occurrences", tuple(column.key for column in columns), kept.key)
         return self.once(name, lambda: occurrences(kept.only(self.identity(columns)), kept.segments))
-
-
-def numbers(array: pa.Array, name: str) -> np.ndarray:
-    """The values of an Arrow array of numbers or booleans as NumPy has them, zeros in the place of NULLs."""
-    kind = array.type
-    if pa.types.is_decimal(kind) or pa.types.is_null(kind):
-        array, kind = array.cast(pa.float64()), pa.float64()
-    if pa.types.is_float16(kind):
-        array, kind = array.cast(pa.float32()), pa.float32()
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        raise SashError(f"{name} takes columns of numbers, got {kind}")
-    if array.null_count:
-        array = array.fill_null(pa.scalar(0, kind) if not pa.types.is_boolean(kind) else False)
-    return array.to_numpy(zero_copy_only=False)

@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 @cache
 def second_thread() -> ThreadPoolExecutor:
-    """A thread beside the caller's; waiting for it sleeps."""
-    return _pool(1)
+    """A thread beside the caller's and the pool's, so that a task of the pool may wait for it."""
+    return _executor(1)
 
 
 @cache
 def _pool(workers: int) -> ThreadPoolExecutor:
+    return _executor(workers)
+
+
+def _executor(workers: int) -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(max_workers=workers, thread_name_prefix="sash")

@@ -16,7 +16,7 @@ from sash.engine.placing import Answer, Numbers, Rows, Whole
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.kernels.answers import Answered
 from sash.kernels.compiling import specialise
-from sash.kernels.index.folding import fold
+from sash.kernels.index.folding import exact, fold
 from sash.kernels.index.prefix import prefix
 from sash.kernels.inputs import Inputs
 from sash.planner.algorithms import DISTINCT_FOLD, FOLD
@@ -64,9 +64,7 @@ def _exact(given: Lifted) -> bool:
     inputs = Inputs(given.aggregate, tuple(column.dtype for column in given.columns))
     if any(dtype.kind == "f" for dtype in inputs.dtypes):
         return False
-    state = specialise(prefix, inputs.aggregate, inputs.dtypes).state
-    fields = [state] if state.names is None else [state[name] for name in state.names]
-    return all(field.kind in "iub" for field in fields)
+    return exact(specialise(prefix, inputs.aggregate, inputs.dtypes).state)
 
 
 def _read(question: Question, given: Lifted, kept: Kept, answered: Answered) -> Answer:
@@ -90,8 +88,7 @@ def _read(question: Question, given: Lifted, kept: Kept, answered: Answered) -> 
 def _coded(question: Question, ranking: Ranking, kept: Kept, values: Any, valid: np.ndarray) -> Answer:
     """Codes as the values that they number."""
     codes = ranking.codes
-    heads = np.flatnonzero(np.diff(codes.heads)) if codes.distinct else np.zeros(0, np.int64)
-    places = kept.original(ranking.ranked.order[heads]) if codes.distinct else heads  # where each value first is
+    places = kept.original(codes.firsts)
     source = question.rows.source(question.columns[-1])
     if isinstance(values, pa.ListArray):
         if question.rows.permutation is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from sash.engine.answering.asking import Asked, Question, as_named
 from sash.engine.placing import Answer, Numbers, Rows
 from sash.expressions.orders import asc
+from sash.kernels.index.window_order import looked_up
 from sash.kernels.sorting import distinct_codes
 from sash.planner.algorithms import DISTINCT, ENTROPY, MODE
 
@@ -45,19 +46,15 @@ def frequency(question: Question) -> Asked:
     bounds = kept.bounds(question.over.window.frame)
 
     def mode(names: Sequence[str]) -> Answer:
-        ranking = rows.ranking(question.orders or (asc(column),), kept)
         from sash.kernels.index import incremental
         from sash.kernels.index.mode import mode
 
-        codes = ranking.codes
+        codes = rows.ranking(question.orders or (asc(column),), kept).codes
         if names[0] == "incremental":
             code = incremental.mode(codes.codes, bounds, codes.distinct)
         else:
             code, _ = mode(codes.codes, as_named(bounds, names[0]), codes.distinct)
-        first = np.searchsorted(codes.heads[1:], np.arange(1, codes.distinct + 1)) if codes.distinct else codes.codes
-        place = ranking.ranked.order[first] if codes.distinct else first  # where each value first is, by rank
-        places = np.where(code < 0, -1, place[code]) if codes.distinct else np.full(len(code), -1)
-        return Rows(kept.original(places.astype(rows.dtype)), rows.source(column))
+        return Rows(kept.original(looked_up(codes.firsts, code)), rows.source(column))
 
     def entropy(names: Sequence[str]) -> Answer:
         from sash.kernels.index.entropy import entropy

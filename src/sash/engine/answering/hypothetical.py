@@ -7,16 +7,15 @@ import pyarrow as pa
 
 from sash.engine.answering.asking import Question
 from sash.engine.encoding import order_key
-from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.sorted_rows import Kept
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.promotion import common_type
 from sash.expressions.arrow.values import Trouble, plain
-from sash.expressions.evaluation import evaluate
 from sash.kernels.sorting import groups, rank_within
 
 
-def thresholds(question: Question, ranking: Ranking, kept: Kept) -> tuple[np.ndarray, np.ndarray]:
+def thresholds(question: Question, kept: Kept) -> tuple[np.ndarray, np.ndarray]:
     """For each row, how many rows kept of its partition come before its given values, and up to their equals.
 
     Rows and values are ranked together: each partition is followed by the values its rows ask for.
@@ -29,8 +28,7 @@ def thresholds(question: Question, ranking: Ranking, kept: Kept) -> tuple[np.nda
     value_at = row_at + np.repeat(lengths, lengths)
     keys = []
     for order, column in zip(question.orders, question.columns, strict=True):
-        key, value = rows.source(order.column), evaluate(column, rows.table)
-        value = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+        key, value = rows.source(order.column), rows.source(column)
         both = _together(key, value)
         if both is None:
             raise SashError(f"{column} must be of the type of {order.column}, {key.type}, got {value.type}")

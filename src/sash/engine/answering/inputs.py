@@ -12,7 +12,6 @@ from sash.algebra import Aggregate
 from sash.engine.answering.asking import Question
 from sash.engine.decimals import average_of, limbs, sum_of
 from sash.engine.sorted_rows import Kept, Ranking
-from sash.engine.specification import numbers
 from sash.errors import SashError
 from sash.expressions.columns import Expression
 from sash.expressions.orders import asc
@@ -89,3 +88,17 @@ def _number(kind: pa.DataType) -> bool:
     """Whether NumPy's own order of a type is the right one, and kernels take it."""
     small = pa.types.is_integer(kind) and kind != pa.uint64()
     return small or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+
+
+def numbers(array: pa.Array, name: str) -> np.ndarray:
+    """The values of an Arrow array of numbers or booleans as NumPy has them, zeros in the place of NULLs."""
+    kind = array.type
+    if pa.types.is_decimal(kind) or pa.types.is_null(kind):
+        array, kind = array.cast(pa.float64()), pa.float64()
+    if pa.types.is_float16(kind):
+        array, kind = array.cast(pa.float32()), pa.float32()
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        raise SashError(f"{name} takes columns of numbers, got {kind}")
+    if array.null_count:
+        array = array.fill_null(pa.scalar(0, kind) if not pa.types.is_boolean(kind) else False)
+    return array.to_numpy(zero_copy_only=False)

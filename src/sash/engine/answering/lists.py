@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.searching import select
+from sash.engine.gathering import offsets_of
 from sash.engine.placing import Answer, Rows, Whole, take
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.errors import SashError
@@ -22,7 +23,6 @@ from sash.planner.algorithms import SELECT
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
 
 UNIQUE = ("collect_set", "collect_distinct")
-LARGEST = 2**31 - 1
 
 
 def listed(question: Question) -> Asked:
@@ -68,23 +68,15 @@ def _taken(function: Any, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _spread(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of ranges one after the other, and where the numbers of each range start."""
-    offsets = _offsets(lengths)
+    offsets = offsets_of(lengths)
     return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-
-
-def _offsets(lengths: np.ndarray) -> np.ndarray:
-    """Where lists of these lengths start, one after the other."""
-    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    if offsets[-1] > LARGEST:
-        raise SashError(f"the lists hold {offsets[-1]:,} values, more than one array can; use smaller frames")
-    return offsets
 
 
 def _unique(question: Question, kept: Kept, bounds: Bounds, ranking: Ranking | None) -> tuple[np.ndarray, np.ndarray]:
     """The first occurrences in each frame, in order."""
     rows = question.rows
     previous, following = rows.occurrences(question.columns, kept)
-    offsets = _offsets(count_distinct(previous, following, bounds))
+    offsets = offsets_of(count_distinct(previous, following, bounds))
     if not bounds.holes:
         places = first_occurrences(previous, bounds.lo, bounds.hi, offsets)
     else:
@@ -106,7 +98,7 @@ def _across_holes(
     for start, stop in pieces:
         counts = np.zeros(len(bounds), np.int64)
         first_occurrences(previous, start, stop, counts, counting=True)
-        offsets = _offsets(counts)
+        offsets = offsets_of(counts)
         found = first_occurrences(previous, start, stop, offsets)
         owners.append(np.repeat(np.arange(len(bounds)), np.diff(offsets)))
         places.append(found)

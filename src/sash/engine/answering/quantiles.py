@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.inputs import numbers
 from sash.engine.answering.searching import select
+from sash.engine.gathering import offsets_of
 from sash.engine.placing import Answer, Numbers, Rows, Whole
 from sash.engine.sorted_rows import Ranking
-from sash.engine.specification import numbers
 from sash.errors import SashError
-from sash.expressions.evaluation import evaluate
 from sash.expressions.orders import asc
 from sash.kernels.index.distinct_count import count_distinct
 from sash.kernels.index.distinct_select import select_distinct
@@ -23,7 +23,6 @@ from sash.kernels.index.quantiles import between, lie_between, places
 from sash.planner.algorithms import DISTINCT_SELECT, SELECT
 from sash.windows.bounds import Bounds
 
-LARGEST = 2**31 - 1  # values of lists in one array
 FEW = 0.25  # the share of frames up to which those that need a second row are asked apart
 
 
@@ -102,8 +101,8 @@ def _shares(question: Question, share: Any) -> np.ndarray:
     if isinstance(share, (int, float)):
         return np.array([share], np.float64)
     rows = question.rows
-    array = evaluate(share, rows.table)
-    given = numbers(array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array, question.function.name)
+    array = rows.source(share)
+    given = numbers(array, question.function.name)
     given = np.where(array.is_valid().to_numpy(zero_copy_only=False), given, np.nan) if array.null_count else given
     if np.any((given < 0) | (given > 1)):
         raise SashError(f"percentage must be between 0 and 1 in every row, got {given.min()} to {given.max()}")
@@ -117,10 +116,6 @@ def _side_by_side(answers: list[pa.Array], rows: int, kind: pa.DataType) -> pa.A
     if not answers:
         return pa.array([[]] * rows, pa.list_(kind))
     empty = np.append(answers[0].is_null().to_numpy(zero_copy_only=False), False)
-    if rows * len(answers) > LARGEST:
-        raise SashError(
-            f"the lists hold {rows * len(answers):,} values, more than one array can; ask for fewer at once"
-        )
-    offsets = pa.array(np.arange(rows + 1, dtype=np.int32) * len(answers), mask=empty)
+    offsets = pa.array(offsets_of(np.full(rows, len(answers))), pa.int32(), mask=empty)
     woven = np.arange(rows * len(answers)).reshape(len(answers), rows).T.ravel()
     return pa.ListArray.from_arrays(offsets, pa.concat_arrays(answers).take(pa.array(woven)))

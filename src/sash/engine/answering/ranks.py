@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -17,16 +16,9 @@ from sash.errors import SashError
 from sash.kernels.index.window_order import holds
 from sash.planner.algorithms import COUNT, DENSE
 from sash.windows.bounds import Bounds
-from sash.windows.frame import WHOLE_PARTITION
+from sash.windows.frame import CURRENT, WHOLE_PARTITION, Frame
 
-
-@dataclass(frozen=True)
-class Ends:
-    """For each row, how many rows kept come before its equals, before itself, and up to its last equal."""
-
-    start: np.ndarray
-    own: np.ndarray
-    stop: np.ndarray
+PEERS = Frame("range", CURRENT, CURRENT)  # the rows equal to the current one in the window's order
 
 
 def rank(question: Question) -> Asked:
@@ -43,18 +35,19 @@ def rank(question: Question) -> Asked:
     if name == "dense_rank":
         return _dense(question, kept, ranking, bounds)
 
-    def ends() -> Ends:
-        if ranking is None:
-            return _in_window_order(kept)
+    def limit() -> np.ndarray:
+        """For each row, how many rows kept come before its equals, before itself, or up to its last equal."""
         if values:
-            start, stop = thresholds(question, ranking, kept)
-            return Ends(start, start, stop)
-        return Ends(ranking.start, ranking.own, ranking.stop)
+            return thresholds(question, kept)[name == "cume_dist"]
+        if name in ("row_number", "ntile"):
+            return kept.counts_before() if ranking is None else ranking.own
+        if ranking is None:
+            peers = kept.bounds(PEERS)
+            return peers.hi if name == "cume_dist" else peers.lo
+        return ranking.stop if name == "cume_dist" else ranking.start
 
     def answer(names: Sequence[str]) -> Answer:
-        found = ends()
-        limit = {"rank": found.start, "percent_rank": found.start, "cume_dist": found.stop}.get(name, found.own)
-        below = count_below(ranking, bounds, limit, names[0]).astype(np.int64)
+        below = count_below(ranking, bounds, limit(), names[0]).astype(np.int64)
         if name in ("rank", "row_number"):
             return Numbers((below + 1).astype(np.int32))
         inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, kept.places())
@@ -78,23 +71,6 @@ def _share(question: Question, below: np.ndarray, inside: np.ndarray, sizes: np.
     return Numbers((tile + 1).astype(np.int32), some, pa.int32())
 
 
-def _in_window_order(kept: Kept) -> Ends:
-    """In the window's own order ranks are positions."""
-    peers = kept.of.peers()
-    stops = kept.of.once("peer stops", lambda: _stops(peers))
-    everywhere = np.arange(kept.of.rows, dtype=kept.of.dtype)
-    if kept.before is None:
-        return Ends(peers, everywhere, stops)
-    return Ends(kept.before[peers], kept.before[:-1], kept.before[stops])
-
-
-def _stops(peers: np.ndarray) -> np.ndarray:
-    """One past the last peer of each position."""
-    starts = np.flatnonzero(np.append(True, peers[1:] != peers[:-1])) if len(peers) else peers
-    lengths = np.diff(np.append(starts, len(peers)))
-    return np.repeat(starts + lengths, lengths).astype(peers.dtype)
-
-
 def _dense(question: Question, kept: Kept, ranking: Ranking | None, bounds: Bounds) -> Asked:
     """dense_rank: one more than the number of different values before."""
     rows = question.rows
@@ -104,7 +80,7 @@ def _dense(question: Question, kept: Kept, ranking: Ranking | None, bounds: Boun
     def answer(names: Sequence[str]) -> Answer:
         from sash.kernels.index.dense_rank import dense_rank
 
-        start = thresholds(question, ranking, kept)[0] if question.columns else ranking.start
+        start = thresholds(question, kept)[0] if question.columns else ranking.start
         codes = ranking.codes
         asked = as_named(bounds, names[0])
         found = dense_rank(codes.codes, codes.previous, codes.following, asked, codes.heads[start])

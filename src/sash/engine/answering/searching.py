@@ -31,10 +31,9 @@ def _module(name: str) -> Any:
 def select(
     ranking: Ranking | None, bounds: Bounds, k: np.ndarray, name: str, second: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The rank of the k-th row of each frame, and of the one after; without a ranking, its position."""
+    """The rank of the k-th row of each frame, and, where asked, of the one after; without a ranking, its position."""
     if ranking is None:
-        first = window_order.select(bounds, k)
-        return first, window_order.select(bounds, np.where(k < 0, k, k + 1)) if second else first[:0]
+        return window_order.select(bounds, k), k[:0]
     if name == "wavelet_matrix":
         return ranking.matrix.select(bounds, k, second)
     return _module(name).select(ranking.ranked, bounds, k, second)

@@ -10,7 +10,6 @@ from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.searching import count_below, select
 from sash.engine.placing import Rows
 from sash.engine.sorted_rows import Kept, Ranking
-from sash.expressions.evaluation import evaluate
 from sash.kernels.index.window_order import holds
 from sash.planner.algorithms import COUNT, SELECT
 from sash.windows.bounds import Bounds
@@ -58,7 +57,7 @@ def shift(question: Question) -> Asked:
 
     def answer(names: Sequence[str]) -> Rows:
         inside = holds(bounds, kept.places())
-        before = _before(kept) if ranking is None else ranking.own
+        before = kept.counts_before() if ranking is None else ranking.own
         place = count_below(ranking, bounds, before, names[0]).astype(np.int64) + ahead
         place -= ~inside if ahead > 0 else 0  # the row itself is not among those counted
         size = bounds.sizes()
@@ -67,20 +66,12 @@ def shift(question: Question) -> Asked:
             outside |= ~inside
         k = np.where(outside, -1, place).astype(bounds.lo.dtype)
         first, _ = select(ranking, bounds, k, names[1])
-        default = None
-        if len(columns) > 1:
-            default = evaluate(columns[1], rows.table)
-            default = default.combine_chunks() if hasattr(default, "combine_chunks") else default
+        default = rows.source(columns[1]) if len(columns) > 1 else None
         return Rows(_positions(first, ranking, kept), rows.source(columns[0]), default)
 
     ordered = ranking is not None
     tasks = (question.task(COUNT, bounds, ordered=ordered), question.task(SELECT, bounds, ordered=ordered))
     return Asked(tasks, answer, bounds)
-
-
-def _before(kept: Kept) -> np.ndarray:
-    """How many of the rows kept come before each row, in the window's order."""
-    return np.arange(kept.of.rows, dtype=kept.of.dtype) if kept.before is None else kept.before[:-1]
 
 
 def _positions(found: np.ndarray, ranking: Ranking | None, kept: Kept) -> np.ndarray:
