@@ -10,7 +10,19 @@ import pytest
 import sash
 
 HOME = Path(sash.__file__).parent
-ROOMS = ["errors", "algebra", "expressions", "windows", "kernels", "planner", "engine", "spark", "sql", "cli"]
+ROOMS = [
+    "errors",
+    "options",
+    "algebra",
+    "expressions",
+    "windows",
+    "kernels",
+    "planner",
+    "engine",
+    "spark",
+    "sql",
+    "cli",
+]
 FREE = {"__init__", "functions", "checking", "frames"}  # the façade may use every room
 OWNERS = {  # libraries that belong to certain rooms
     "pyspark": {"spark"},

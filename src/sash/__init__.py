@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sash import functions
+    from sash import functions, options
     from sash.algebra import Aggregate
     from sash.checking import check
     from sash.errors import SashError
@@ -25,10 +25,11 @@ _HOMES = {
     "col": "sash.expressions",
     "explain": "sash.frames",
     "functions": "sash.functions",
+    "options": "sash.options",
     "withColumns": "sash.frames",
 }
 
-__all__ = ["Aggregate", "SashError", "Window", "check", "col", "explain", "functions", "withColumns"]
+__all__ = ["Aggregate", "SashError", "Window", "check", "col", "explain", "functions", "options", "withColumns"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,10 @@
 """What Sash raises: one sentence that names the argument, what it got and what it takes."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class SashError(Exception):
     """The base of everything Sash raises on purpose.
@@ -23,3 +28,16 @@ class Refused(SashError):
 
 class Overflow(SashError, ArithmeticError):
     """An exact integer answer does not fit its type."""
+
+
+@contextmanager
+def column_named(name: str) -> Iterator[None]:
+    """Let an error say which column it is about."""
+    try:
+        yield
+    except SashError as error:
+        raise type(error)(f"{name}: {error}") from None
+
+
+class SashWarning(UserWarning):
+    """What works, but not as well as it could."""

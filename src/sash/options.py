@@ -1,0 +1,167 @@
+"""Settings that hold for every query: ``sash.options``.
+
+``memory``
+    How many bytes one evaluation may use, such as ``2**30``, ``"2g"`` or ``"512 MB"`` (1024 to a step, as in Spark).
+    A Spark task whose rows need more works through files. None, the default, is what ``budget`` finds.
+``skew``
+    Whether ``withColumns`` on Spark looks for keys with very many rows before it runs: True, False, or ``"auto"``,
+    the default: only where Spark's estimate of the input is large.
+
+>>> import sash
+>>> sash.options.memory = "512 MB"
+>>> sash.options
+sash.options: memory=536870912, skew='auto'
+>>> sash.options.memory = None
+>>> with sash.options.set(memory="2g", skew=False):
+...     sash.options
+sash.options: memory=2147483648, skew=False
+>>> sash.options
+sash.options: memory=None, skew='auto'
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from sash.errors import SashError
+
+memory: int | str | None
+skew: bool | str
+
+SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
+STEPS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+class UnknownOption(SashError, AttributeError):
+    """There is no option of that name."""
+
+
+def budget() -> int:
+    """How many bytes one evaluation in this process may use.
+
+    That is ``memory`` if it is set, else ``$SASH_MEMORY``, else half of what ``spark.executor.pyspark.memory`` leaves
+    this Python worker, else a quarter of this machine's, or container's, memory for each core.
+
+    >>> with set(memory="1.5 KB"):
+    ...     budget()
+    1536
+    """
+    chosen = asked_memory()
+    if chosen is not None:
+        return chosen
+    if os.environ.get("SASH_MEMORY", "").strip():
+        return _bytes("SASH_MEMORY", os.environ["SASH_MEMORY"])
+    limit = int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1")) << 20
+    if limit > 0:  # a limit on addresses, of which libraries map more than they use
+        return max((limit - _mapped()) // 2, limit // 8)
+    return max(_machine() // 4 // (os.cpu_count() or 1), 1 << 20)
+
+
+def asked_memory() -> int | None:
+    """How many bytes the options ask for; None where they leave it to the place of work."""
+    chosen = _chosen["memory"]
+    return None if chosen is None else int(chosen)
+
+
+@contextmanager
+def set(**options: Any) -> Iterator[None]:
+    """Options for the time of a ``with`` block."""
+    before = {name: _chosen[name] for name in options if name in _chosen}
+    try:
+        for name, value in options.items():
+            setattr(sys.modules[__name__], name, value)
+        yield
+    finally:
+        _chosen.update(before)
+
+
+def _memory(value: Any) -> int | None:
+    return None if value is None else _bytes("memory", value)
+
+
+def _bytes(name: str, value: Any) -> int:
+    size = None
+    if isinstance(value, int) and not isinstance(value, bool):
+        size = value
+    elif isinstance(value, str) and (found := SIZE.fullmatch(value)):
+        size = int(float(found[1]) * 1024 ** STEPS[found[2].lower()])
+    if size is None or size < 1:
+        raise SashError(f"{name} must be a number of bytes, such as 2**30, '2g' or '512 MB', got {value!r}")
+    return size
+
+
+def _skew(value: Any) -> bool | str:
+    if isinstance(value, bool) or value == "auto":
+        return value
+    raise SashError(f"skew must be 'auto', True or False, got {value!r}")
+
+
+def _mapped() -> int:
+    """Bytes of addresses that this process has mapped; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
+
+
+def _machine() -> int:
+    """Bytes of memory of this machine, or of the container if that has less."""
+    try:
+        sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    except (AttributeError, OSError, ValueError):  # on Windows
+        sizes = [4 << 30]
+    for path in CGROUPS:
+        try:
+            with open(path) as file:
+                sizes.append(int(file.read()))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return min(size for size in sizes if size > 0)
+
+
+_CHECKS = {"memory": _memory, "skew": _skew}
+_chosen: dict[str, Any] = {"memory": None, "skew": "auto"}
+
+
+class _Options(ModuleType):
+    """A module with attributes that are checked when they are set."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _chosen:
+            return _chosen[name]
+        if name.startswith("_"):
+            raise AttributeError(f"module 'sash.options' has no attribute {name!r}")
+        raise UnknownOption(_unknown(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):  # what Python itself keeps in a module
+            super().__setattr__(name, value)
+        elif name in _CHECKS:
+            _chosen[name] = _CHECKS[name](value)
+        else:
+            raise UnknownOption(_unknown(name))
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *_chosen])
+
+    def __repr__(self) -> str:
+        return "sash.options: " + ", ".join(f"{name}={value!r}" for name, value in _chosen.items())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (__name__,)
+
+
+def _unknown(name: str) -> str:
+    return f"there is no option {name!r}; the options are {' and '.join(_chosen)}"
+
+
+sys.modules[__name__].__class__ = _Options
