@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sash.algebra.call import Call
@@ -76,6 +76,7 @@ class Aggregate:
     finish: Callable[[Any], Any] | None = None
     tame: Callable[[State, State], State] | None = None
     empty: Any = None
+    origin: tuple[Any, ...] | None = field(default=None, init=False)  # of a built-in: its name and parameters
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -100,6 +101,14 @@ class Aggregate:
             takes = str(least) if least == most else f"{least} or {most}"
             raise SashError(f"{self.name} takes {takes} columns, got {len(columns)}: {columns!r}")
         return Call(self, columns)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle a built-in by its name, so that whoever unpickles it has the very same."""
+        if self.origin is None:
+            return super().__reduce_ex__(protocol)
+        from sash.algebra.catalogue import builtin
+
+        return builtin, self.origin
 
     def __repr__(self) -> str:
         return f"<aggregate {self.name}>"

@@ -37,14 +37,29 @@ def order_key(column: Any, descending: bool = False, nulls_first: bool = True) -
 
 
 def equality_key(column: Any) -> np.ndarray:
-    """A key that is equal where values are equal; in no particular order.
+    """A key that is equal where values are equal; in an order that does not depend on the order of the rows.
 
     >>> first, second, third = equality_key(pa.array([[1, None], [1, 2], [1, None]])).tolist()
     >>> first == third, first == second
     (True, False)
     """
+    return _key(_plain(column))
+
+
+def tie_keys(column: Any) -> list[np.ndarray]:
+    """Keys that tell all values of any type apart, even -0.0 and 0.0, in one order whatever that of the rows.
+
+    NULLs are first, and what has an order is in it.
+
+    >>> [key.tolist() for key in tie_keys(pa.array([{"a": 1}, None, {"a": 0}]))]
+    [[1, 0, 1], [2, 0, 1]]
+    """
     array = _plain(column)
-    return combined(_placed(_equal(array), array))
+    return _placed(_equal(array, ties=True), array)
+
+
+def _key(array: pa.Array, ties: bool = False) -> np.ndarray:
+    return combined(_placed(_equal(array, ties), array))
 
 
 def combined(keys: list[np.ndarray]) -> np.ndarray:
@@ -116,28 +131,50 @@ def _ordered(array: pa.Array) -> list[np.ndarray]:
     if timelike or kinds.is_signed_integer(kind) or kinds.is_decimal(kind):
         return [_biased(_numbers(array, np.dtype(f"i{kind.bit_width // 8}")).astype(np.int64, copy=False))]
     if _is_string(kind):
-        return [_string_keys(array, ordered=True)]
+        return [_string_keys(array)]
     if kinds.is_dictionary(kind):
         values, indices = _looked_up(array)
         return [combined(_placed(_ordered(values), values))[indices]]
     raise SashError(f"a column of type {kind} cannot be ordered; order by numbers, strings, dates or times")
 
 
-def _equal(array: pa.Array) -> list[np.ndarray]:
-    """Words that are equal where values are; of NULLs they say nothing."""
+def _equal(array: pa.Array, ties: bool = False) -> list[np.ndarray]:
+    """Words that are equal where values are; of NULLs they say nothing. For ties, of types that do not compare, too."""
     kind = array.type
     if kinds.is_dictionary(kind):
         values, indices = _looked_up(array)
-        return [equality_key(values)[indices]]
+        return [_key(values, ties)[indices]]
     if kinds.is_struct(kind):
-        return [np.zeros(len(array), np.uint64), *map(equality_key, array.flatten())]
+        return [np.zeros(len(array), np.uint64), *(_key(_plain(field), ties) for field in array.flatten())]
     if _is_list(kind):
-        return [_string_keys(_as_strings(array), ordered=False)]
-    if _is_string(kind):
-        return [_string_keys(array, ordered=False)]
+        return [_string_keys(_as_strings(array, ties))]
     if kinds.is_map(kind) or kinds.is_union(kind) or kinds.is_interval(kind):
-        raise SashError(f"values of type {kind} cannot be compared; use a column of another type")
+        if not ties:
+            raise SashError(f"values of type {kind} cannot be compared; use a column of another type")
+        return _told_apart(array)
+    if kinds.is_floating(kind) and ties:
+        return [*_ordered(array), *_float_bits(_numbers(array, FLOATS[kind.bit_width]))]
     return _ordered(array)
+
+
+def _told_apart(array: pa.Array) -> list[np.ndarray]:
+    """Words of values that have neither order nor equality in SQL."""
+    kind = array.type
+    if kinds.is_map(kind):
+        entries = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
+        return [_string_keys(_strings_of(entries, array.offsets.to_numpy(), ties=True))]
+    if kinds.is_interval(kind):
+        pairs = _numbers(array, np.dtype((np.uint64, 2)))
+        return [np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])]
+    return [_string_keys(pa.array(map(repr, array.to_pylist()), pa.large_string()))]
+
+
+def _float_bits(values: np.ndarray) -> list[np.ndarray]:
+    """A word that tells floats apart which are equal but not the same: zeros by their sign, and NaNs."""
+    if not ((values == 0) & np.signbit(values) | np.isnan(values)).any():
+        return []
+    bits = values.view(f"u{values.itemsize}").astype(np.uint64)
+    return [np.where((values == 0) | np.isnan(values), bits, np.uint64(0))]
 
 
 def _numbers(array: pa.Array, dtype: Any) -> np.ndarray:
@@ -192,8 +229,8 @@ def _is_string(kind: pa.DataType) -> bool:
     )
 
 
-def _string_keys(array: pa.Array, ordered: bool) -> np.ndarray:
-    """A key for each string of bytes, in their order if that is asked for."""
+def _string_keys(array: pa.Array) -> np.ndarray:
+    """A key for each string of bytes, in their order."""
     kind = array.type
     if kinds.is_string_view(kind) or kinds.is_binary_view(kind) or kinds.is_fixed_size_binary(kind):
         array = array.cast(pa.large_string() if kinds.is_string_view(kind) else pa.large_binary())
@@ -205,7 +242,7 @@ def _string_keys(array: pa.Array, ordered: bool) -> np.ndarray:
     if _repetitive(array):
         coded = array.dictionary_encode()
         codes = coded.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        return _ranks(coded.dictionary)[codes] if ordered else codes.astype(np.uint64)
+        return _ranks(coded.dictionary)[codes]
     return _ranks(array)
 
 
@@ -250,7 +287,7 @@ def _is_view(kind: pa.DataType) -> bool:
     return kinds.is_list_view(kind) or kinds.is_large_list_view(kind)
 
 
-def _as_strings(array: pa.Array) -> pa.Array:
+def _as_strings(array: pa.Array, ties: bool) -> pa.Array:
     """Lists as strings of the keys of their elements."""
     if _is_view(array.type):  # Arrow's own cast to a list gives invalid offsets
         starts, sizes = (part.to_numpy().astype(np.int64) for part in (array.offsets, array.sizes))
@@ -258,12 +295,18 @@ def _as_strings(array: pa.Array) -> pa.Array:
         sizes = sizes if valid is None else np.where(valid, sizes, 0)
         offsets = np.append(0, np.cumsum(sizes))
         elements = array.values.take(pa.array(np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)))
-    else:
-        if kinds.is_fixed_size_list(array.type):
-            offsets = (np.arange(len(array) + 1, dtype=np.int64) + array.offset) * array.type.list_size
-        else:
-            offsets = array.offsets.to_numpy().astype(np.int64)
-        elements = array.values[int(offsets[0]) : int(offsets[-1])]
-        offsets = offsets - offsets[0]
-    keys = np.ascontiguousarray(equality_key(elements))
-    return pa.Array.from_buffers(pa.large_binary(), len(array), [None, pa.py_buffer(offsets * 8), pa.py_buffer(keys)])
+        return _strings_of(elements, offsets, ties)
+    if kinds.is_fixed_size_list(array.type):
+        return _strings_of(
+            array.values, (np.arange(len(array) + 1, dtype=np.int64) + array.offset) * array.type.list_size, ties
+        )
+    return _strings_of(array.values, array.offsets.to_numpy(), ties)
+
+
+def _strings_of(elements: pa.Array, offsets: np.ndarray, ties: bool) -> pa.Array:
+    """Runs of elements as strings of their keys; each starts at an offset and stops at the next."""
+    offsets = offsets.astype(np.int64)
+    elements = elements[int(offsets[0]) : int(offsets[-1])]
+    keys = _key(_plain(elements), ties).astype(">u8")  # so that bytes compare as keys do
+    offsets = (offsets - offsets[0]) * 8
+    return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(keys)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,16 +17,16 @@ from sash.engine.answering.lists import listed
 from sash.engine.answering.quantiles import quantile
 from sash.engine.answering.ranks import rank
 from sash.engine.answering.values import shift, value
+from sash.engine.checking import checked
 from sash.engine.placing import placed
+from sash.engine.reading import expressions_of
 from sash.engine.specification import Specification
 from sash.engine.tables import as_arrow, column_names, with_columns
-from sash.errors import SashError
-from sash.expressions.columns import as_column, as_predicate
+from sash.engine.ties import settle
+from sash.errors import column_named
 from sash.expressions.naming import check_names
-from sash.expressions.orders import as_order
 from sash.kernels.threads import threads
 from sash.planner import Choice, Plan, Sorting, Step, choose
-from sash.windows import as_window
 
 FAMILIES = {
     "rank": rank,
@@ -39,14 +38,22 @@ FAMILIES = {
 }
 
 
-def evaluate(frame: Any, columns: Mapping[str, Over]) -> Any:
-    """The frame with a column for each window expression."""
+def evaluate(frame: Any, columns: Mapping[str, Over], *, arrival: bool = True) -> Any:
+    """The frame with a column for each window expression.
+
+    Rows that are equal in the order of their window are taken as they came; without ``arrival``, in the order
+    of what the expressions over this partition and order are computed of, so that the answers do not depend
+    on the order of the frame's rows.
+    """
     table, columns = _opened(frame, columns)
     found: dict[str, pa.Array] = {}
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
+        if not arrival:
+            settle(rows, group)
         for name, over in group.items():
-            found[name] = _answered(rows, over)
+            with column_named(name):
+                found[name] = answered(rows, over)
         rows.forget()
     return with_columns(frame, {name: found[name] for name in columns})
 
@@ -62,7 +69,8 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
         before: set[Any] = set()
         for name, over in group.items():
             rows.asked.clear()
-            asked, choices = _planned(rows, over)
+            with column_named(name):
+                asked, choices = _planned(rows, over)
             shared = _shared(rows.asked & before)
             before |= rows.asked
             steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices), shared))
@@ -71,7 +79,8 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     return Plan(table.num_rows, threads(), tuple(sortings))
 
 
-def _answered(rows: Specification, over: Over) -> pa.Array:
+def answered(rows: Specification, over: Over) -> pa.Array:
+    """The answers to one expression, in the order in which the rows came."""
     asked, choices = _planned(rows, over)
     return placed(rows, asked.answer([choice.name for choice in choices]))
 
@@ -96,41 +105,10 @@ def _asked(question: Question) -> Asked:
 
 def _opened(frame: Any, columns: Mapping[str, Over]) -> tuple[pa.Table, dict[str, Over]]:
     """The table that a frame is, with the columns that the expressions need, and these expressions, checked."""
-    if not isinstance(columns, Mapping):
-        raise SashError(f"columns must map names to window expressions, got {type(columns).__name__}")
-    wanted: set[str] = set()
-    checked: dict[str, Over] = {}
     names = column_names(frame)
-    for name, over in columns.items():
-        if not isinstance(name, str) or not name:
-            raise SashError(f"the name of a column must be a non-empty string, got {name!r}")
-        if not isinstance(over, Over):
-            raise SashError(f'{name} must be such as sf.max("load").over(window), got {over!r}')
-        checked[name] = replace(over, window=as_window(over.window).checked())
-        for expression in _expressions(checked[name]):
-            wanted |= check_names(expression, names)
-        for order in (*checked[name].window.order, *map(as_order, over.call.order)):
-            wanted |= _names_of(order, names)
-    return as_arrow(frame, wanted), checked
-
-
-def _names_of(order: Any, names: list[str]) -> frozenset[str]:
-    try:
-        return check_names(order.column, names)
-    except SashError as error:
-        raise SashError(
-            f"{error}; an order is such as 'price' or 'price desc nulls last', several are given apart"
-        ) from None
-
-
-def _expressions(over: Over) -> list[Any]:
-    """Every expression that a window expression reads."""
-    call, window = over.call, over.window
-    found = [as_column(column) for column in call.columns]
-    found += [] if call.condition is None else [as_predicate(call.condition)]
-    found += window.partition
-    found += [bound.column for bound in (window.frame.start, window.frame.end) if bound.column is not None]
-    return found
+    given = checked(columns, names)
+    wanted = [check_names(each, names) for over in given.values() for each in expressions_of(over)]
+    return as_arrow(frame, frozenset().union(*wanted)), given
 
 
 def _specifications(columns: Mapping[str, Over]) -> dict[Any, dict[str, Over]]:

@@ -6,13 +6,13 @@ first asked for, and kept: expressions that need the same take the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.encoding import combined, equality_key, order_key
+from sash.engine.encoding import combined, equality_key, order_key, tie_keys
 from sash.engine.framing import Framed, frame_bounds
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.expressions.columns import Expression
@@ -78,13 +78,44 @@ class Specification:
         """Values of the rows as they came, by position."""
         return values if self.permutation is None else values[self.permutation]
 
-    def peers(self) -> np.ndarray:
-        """The position at which each row's peers start: rows equal in all order keys."""
+    def settle(self, columns: Iterable[Expression]) -> None:
+        """Put peers in the order of some columns, so that what is asked does not depend on how the rows came.
+
+        To be called before anything is asked for by position. Peers that are equal in these columns, too, are
+        interchangeable.
+        """
+        first = self._heads()
+        if first.all():
+            return
+        tied = ~first
+        tied[:-1] |= tied[1:]  # a row whose next row is its peer
+        where = np.flatnonzero(tied)
+        came = where.astype(self.dtype) if self.permutation is None else self.permutation[where]
+        groups = np.append(np.flatnonzero(first[where]), len(where))
+        rows = None if self.permutation is None and len(where) == self.rows else pa.array(came)
+        sources = [self.source(column) for column in columns]
+        keys = [key for each in sources for key in tie_keys(each if rows is None else each.take(rows))]
+        if in_order(keys, groups):
+            return
+        if self.permutation is None:
+            self.permutation = np.arange(self.rows, dtype=self.dtype)
+        self.permutation[where] = came[rank_within(keys, groups).order]
+
+    def _heads(self) -> np.ndarray:
+        """Whether each position is the first of its peers."""
 
         def find() -> np.ndarray:
             changes = self._changes(self.order_keys)
             changes[self.segments[:-1]] = True
-            starts = np.flatnonzero(changes).astype(self.dtype)
+            return changes
+
+        return self.once("heads", find)
+
+    def peers(self) -> np.ndarray:
+        """The position at which each row's peers start: rows equal in all order keys."""
+
+        def find() -> np.ndarray:
+            starts = np.flatnonzero(self._heads()).astype(self.dtype)
             return np.repeat(starts, np.diff(np.append(starts, self.rows)))
 
         return self.once("peers", find)

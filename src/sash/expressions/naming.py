@@ -68,7 +68,9 @@ def resolve(path: tuple[str, ...], names: Sequence[str]) -> tuple[str, tuple[str
             if found:
                 return found[0], fields
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    raise SashError(f"there is no column {whole!r}; there are {shown}" if names else f"there is no column {whole!r}")
+    inside = len(path) == 1 and whole.partition(".")[0] in names
+    hint = f"; sash.col({whole!r}) is a field of a struct" if inside else ""
+    raise SashError(f"there is no column {whole!r}" + (f"; there are {shown}" if names else "") + hint)
 
 
 def check_names(column: Column | Foreign, names: Iterable[str]) -> frozenset[str]:

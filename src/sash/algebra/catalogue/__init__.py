@@ -24,4 +24,6 @@ def builtin(name: str, *parameters: object) -> Aggregate:
     """
     if name not in CATALOGUE:
         raise SashError(f"name must be a built-in aggregate, got {name!r}; there are {', '.join(sorted(CATALOGUE))}")
-    return CATALOGUE[name](*parameters)
+    made = CATALOGUE[name](*parameters)
+    object.__setattr__(made, "origin", (name, *parameters))
+    return made

@@ -34,8 +34,19 @@ COLLECT = Aggregate(
     returns="rows",
 )
 
-FIRST = Aggregate("first", lift=lambda row: row, combine=lambda a, b: a, selective=True, rows=True, returns="row")
-LAST = FIRST.but(name="last", combine=lambda a, b: b)
+
+def older(a: Any, b: Any) -> Any:
+    """The first of two partials."""
+    return a
+
+
+def newer(a: Any, b: Any) -> Any:
+    """The last of two partials."""
+    return b
+
+
+FIRST = Aggregate("first", lift=lambda row: row, combine=older, selective=True, rows=True, returns="row")
+LAST = FIRST.but(name="last", combine=newer)
 
 
 def first_n(n: Any) -> Aggregate:

@@ -19,25 +19,18 @@ from sash.kernels.compiling import specialise
 from sash.kernels.index.folding import exact, fold
 from sash.kernels.index.prefix import prefix
 from sash.kernels.inputs import Inputs
+from sash.planner import Task
 from sash.planner.algorithms import DISTINCT_FOLD, FOLD
-from sash.windows.bounds import CONSTANT
+from sash.windows.bounds import CONSTANT, Bounds
 
 
 def aggregate(question: Question) -> Asked:
     """The aggregate of each frame."""
-    function: Aggregate = question.function
-    columns = question.columns
-    inputs = columns[len(columns) - function.inputs :]
-    counted = columns if function.returns != "row" and not inputs else inputs  # whose NULLs do not count
-    kept = question.kept(*counted)
-    frame = question.over.window.frame
+    columns, frame = question.columns, question.over.window.frame
+    kept, given = counted(question)
     bounds = kept.bounds(frame)
-    given = lifted(question, inputs, kept)
-    distinct = question.call.unique and not function.selective
-    facts = {"aggregate": given.aggregate, "exact": _exact(given)}
-    one = len(kept.segments) <= 2
-    facts["trailing"] = one and bounds.shape == CONSTANT and bounds.after == 0 and bounds.before >= 0
-    task = question.task(DISTINCT_FOLD if distinct else FOLD, bounds, **facts)
+    distinct = question.call.unique and not question.function.selective
+    task = folding(question, kept, given, bounds, DISTINCT_FOLD if distinct else FOLD)
 
     def answer(names: Sequence[str]) -> Answer:
         if distinct:
@@ -52,9 +45,26 @@ def aggregate(question: Question) -> Asked:
                 answered = fold_distinct(given.aggregate, given.columns, previous, following, asked, around)
         else:
             answered = fold(given.aggregate, given.columns, kept.length, bounds, names[0], kept.segments)
-        return _read(question, given, kept, answered)
+        return read(question, given, kept, answered)
 
     return Asked((task,), answer, bounds)
+
+
+def counted(question: Question) -> tuple[Kept, Lifted]:
+    """The rows that an aggregate counts, and the aggregate for its columns of these rows."""
+    function: Aggregate = question.function
+    columns = question.columns
+    inputs = columns[len(columns) - function.inputs :]
+    known = columns if function.returns != "row" and not inputs else inputs  # whose NULLs do not count
+    kept = question.kept(*known)
+    return kept, lifted(question, inputs, kept)
+
+
+def folding(question: Question, kept: Kept, given: Lifted, bounds: Bounds, asks: str = FOLD) -> Task:
+    """The task of folding these frames."""
+    one = len(kept.segments) <= 2
+    trailing = one and bounds.shape == CONSTANT and bounds.after == 0 and bounds.before >= 0
+    return question.task(asks, bounds, aggregate=given.aggregate, exact=_exact(given), trailing=trailing)
 
 
 def _exact(given: Lifted) -> bool:
@@ -67,7 +77,7 @@ def _exact(given: Lifted) -> bool:
     return exact(specialise(prefix, inputs.aggregate, inputs.dtypes).state)
 
 
-def _read(question: Question, given: Lifted, kept: Kept, answered: Answered) -> Answer:
+def read(question: Question, given: Lifted, kept: Kept, answered: Answered) -> Answer:
     """Answers of a kernel as values of the type they stand for."""
     function, (values, valid) = question.function, answered
     if function.returns == "row":

@@ -39,7 +39,7 @@ class Lifted:
 def lifted(question: Question, columns: tuple[Expression, ...], kept: Kept) -> Lifted:
     """The columns that the aggregate lifts, of the rows kept."""
     aggregate: Aggregate = question.function
-    if len(columns) == 1 and _builtin(aggregate, EXACT):
+    if len(columns) == 1 and builtin(aggregate, EXACT):
         array = question.rows.column(columns[0])
         whole = pa.types.is_duration(array.type) or (array.type == pa.uint64() and aggregate.name == "sum")
         if whole or pa.types.is_decimal(array.type):
@@ -48,18 +48,18 @@ def lifted(question: Question, columns: tuple[Expression, ...], kept: Kept) -> L
     found = [_lifted(question, column, kept) for column in columns]
     values = tuple(numbers for numbers, _ in found)
     _check_cast(question, columns, tuple(numbers.dtype for numbers in values))
-    meaning: Any = found[0][1] if _builtin(aggregate, GIVE_INPUT) else None
+    meaning: Any = found[0][1] if builtin(aggregate, GIVE_INPUT) else None
     return Lifted(aggregate, values, meaning)
 
 
 def _lifted(question: Question, column: Expression, kept: Kept) -> tuple[np.ndarray, pa.DataType | Ranking | None]:
     array, aggregate = question.rows.column(column), question.function
     kind, name = array.type, aggregate.name
-    if _builtin(aggregate, BITS) and not pa.types.is_integer(kind):
+    if builtin(aggregate, BITS) and not pa.types.is_integer(kind):
         if not pa.types.is_null(kind):
             raise SashError(f"{name} takes a column of integers, got {kind}")
         array = array.cast(pa.int32())
-    if not _builtin(aggregate, ORDINAL) or _number(kind):
+    if not builtin(aggregate, ORDINAL) or _number(kind):
         return kept.only(numbers(array, name)), kind if pa.types.is_float16(kind) else None
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         whole = pa.int32() if kind.bit_width == 32 else pa.int64()
@@ -79,7 +79,7 @@ def _check_cast(question: Question, columns: tuple[Expression, ...], dtypes: tup
             raise SashError(f"{question.function.name} takes a column of {takes}, got {kind}")
 
 
-def _builtin(aggregate: Aggregate, names: frozenset[str]) -> bool:
+def builtin(aggregate: Aggregate, names: frozenset[str]) -> bool:
     """Whether the aggregate is one of these, and not a user's own of the same name."""
     return aggregate.name in names and aggregate.combine.__module__.startswith("sash.algebra.catalogue.")
 

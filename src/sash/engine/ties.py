@@ -1,0 +1,56 @@
+"""Rows that are equal in the order of their window: whether it matters which comes first, and an order for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from sash.algebra import Aggregate, Over
+from sash.engine.answering.inputs import builtin
+from sash.engine.reading import arguments_of
+from sash.engine.specification import Specification
+from sash.expressions.columns import Expression, Literal, Name
+
+# What is the same for the rows of a frame in any order, as long as no value is a float: floats that are equal
+# need not be the same, and their sums are rounded.
+OF_SETS = frozenset((
+    "count", "count_distinct", "sum", "min", "max", "min_count", "max_count", "range", "ith_smallest", "top_k",
+    "any", "some", "bool_or", "every", "bool_and", "bit_and", "bit_or", "bit_xor", "bloom_filter",
+    "rank", "dense_rank", "percent_rank", "cume_dist",
+    "percentile_disc", "percentile_cont", "percentile", "median", "mad", "mode",
+))  # fmt: skip
+
+
+def settle(rows: Specification, columns: Mapping[str, Over]) -> None:
+    """Put rows that are equal in the window's order in the order of what the expressions are computed of.
+
+    Where it matters: answers then do not depend on the order in which the rows came.
+    """
+    found = {each.key: each for over in columns.values() for each in arguments_of(over)}
+    used = sorted((each for each in found.values() if not isinstance(each, Literal)), key=_text)
+    if used and any(depends_on_ties(over, rows) for over in columns.values()):
+        rows.settle(used)
+
+
+def _text(expression: Expression) -> str:
+    """What an expression is sorted by: a worker of Spark knows it as a column that is named like it."""
+    return expression.path[0] if isinstance(expression, Name) and len(expression.path) == 1 else str(expression)
+
+
+def depends_on_ties(over: Over, rows: Specification) -> bool:
+    """Whether an answer may change where rows that are equal in the order of the window change places."""
+    function = over.call.aggregate
+    known = builtin(function, OF_SETS) if isinstance(function, Aggregate) else function.name in OF_SETS
+    if not known or over.window.frame.kind == "rows":
+        return True
+    return any(_has_floats(rows.source(each).type) for each in arguments_of(over))
+
+
+def _has_floats(kind: pa.DataType) -> bool:
+    if kinds.is_dictionary(kind):
+        return _has_floats(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        return _has_floats(kind.storage_type)
+    return kinds.is_floating(kind) or any(_has_floats(kind.field(i).type) for i in range(kind.num_fields))
