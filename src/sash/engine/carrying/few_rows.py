@@ -1,0 +1,67 @@
+"""The few rows of each part that alone can matter to an expression."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sash.algebra import Aggregate
+from sash.algebra.catalogue.selecting import MAX_BY, MIN_BY
+from sash.engine.answering.asking import Question
+from sash.engine.answering.folds import counted
+from sash.engine.carrying.forms import Few, few_of
+from sash.engine.framing import edges_among
+from sash.engine.sorted_rows import Kept
+from sash.expressions.orders import Order, asc, desc
+from sash.kernels.index.folding import fold
+from sash.windows.bounds import Bounds
+
+
+def few_rows(question: Question, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """The positions of rows in some parts of the table of which each row elsewhere needs to know no others."""
+    few = few_of(question.call)
+    assert few is not None
+    if few.end in ("smallest", "largest"):
+        if few.count == 1:
+            return _extremes(question, few, starts, stops)
+        column = question.columns[0]
+        order = asc(column) if few.end == "smallest" else desc(column)
+        return _from_end(question, question.kept(column), (order,), Few("first", few.count), starts, stops)
+    function, column = question.function, question.columns[0]
+    lists = isinstance(function, Aggregate) and function.returns == "rows"  # which leave NULLs out
+    kept = question.kept(column) if lists or question.call.nulls == "ignore" else question.kept()
+    return _from_end(question, kept, question.orders, few, starts, stops)
+
+
+def edges(kept: Kept, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where parts start and stop among the rows kept."""
+    if kept.before is None:
+        return starts, stops
+    return edges_among(starts, kept.before), edges_among(stops, kept.before)
+
+
+def _extremes(question: Question, few: Few, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """The row of the smallest or the largest value, the first of equal ones: found as min_by and max_by are."""
+    by = MIN_BY if few.end == "smallest" else MAX_BY
+    columns = question.columns if len(question.columns) == 2 else (*question.columns, *question.columns)
+    call = replace(question.call, aggregate=by, columns=columns, unique=False)
+    kept, given = counted(replace(question, over=replace(question.over, call=call)))
+    bounds = Bounds(*edges(kept, starts, stops), kept.length)
+    found = fold(given.aggregate, given.columns, kept.length, bounds, "segment_tree")
+    return kept.original(np.asarray(found.values[found.valid], question.rows.dtype))
+
+
+def _from_end(
+    question: Question, kept: Kept, orders: tuple[Order, ...], few: Few, starts: np.ndarray, stops: np.ndarray
+) -> np.ndarray:
+    """The first or last rows in an order, or in the window's own."""
+    lo, hi = edges(kept, starts, stops)
+    if few.end == "first":
+        hi = np.minimum(hi, lo + few.count)
+    else:
+        lo = np.maximum(lo, hi - few.count)
+    ranks = np.concatenate([np.zeros(0, np.int64), *(np.arange(*pair) for pair in zip(lo, hi, strict=True))])
+    ranks = ranks.astype(question.rows.dtype)
+    places = question.rows.ranking(orders, kept).places(ranks) if orders else ranks
+    return kept.original(places)

@@ -1,0 +1,122 @@
+"""What of rows elsewhere an expression must know: a partial of them, how many they are, or a few of the rows.
+
+A few rows suffice where every superset of them gives the same answer: the largest value, the first row, the n
+smallest. Such rows join those of a piece as they are, whatever their types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sash.algebra import Aggregate, Call, Over
+from sash.algebra.catalogue.positions import COLLECT, FIRST, LAST
+from sash.windows import as_window
+
+STATE, COUNT, ROWS = "state", "count", "rows"
+MOST = 128  # rows of one interval that are kept for one expression
+
+SMALLEST, LARGEST = ("min", "min_by", "arg_min"), ("max", "max_by", "arg_max")
+RANKED = {"ith_smallest": "smallest", "top_k": "largest"}
+TIED_TO_CODES = ("min_count", "max_count")  # their partials hold values that may be no numbers
+FAR = 1 << 40  # a frame larger than any
+
+
+@dataclass(frozen=True)
+class Few:
+    """So many rows from one end: ``end`` is first, last, smallest or largest."""
+
+    end: str
+    count: int
+
+
+def carries(over: Over) -> bool:
+    """Whether an expression can be answered from the rows of a piece and what is known of the rows elsewhere.
+
+    False, too, where frames are bounded on both sides, and need nothing from elsewhere.
+    """
+    return form_of(over) is not None
+
+
+def may_split(columns: Mapping[str, Over]) -> bool:
+    """Whether several tasks may summarise a part of the rows of an interval each, in any order.
+
+    Rows that are equal in the window's order must then be told apart by what the expressions are computed of.
+    """
+    return all(_splits(over) for over in columns.values() if carries(over))
+
+
+def _splits(over: Over) -> bool:
+    if as_window(over.window).partition:
+        return False  # a task does not know which partition of an interval is its first
+    return form_of(over) == ROWS or not sees_order(over)
+
+
+def sees_order(over: Over) -> bool:
+    """Whether what is carried of an interval depends on the order of its rows, or on who is whose peer."""
+    form, function = form_of(over), over.call.aggregate
+    if form == COUNT:
+        return bool(function.name == "dense_rank")
+    return form == ROWS or (form == STATE and not function.commutative)
+
+
+def form_of(over: Over) -> str | None:
+    """In which form rows elsewhere are carried: as a state, a count, or as rows; None where they cannot be."""
+    call, function = over.call, over.call.aggregate
+    if not isinstance(function, Aggregate) and function.family == "rank":
+        return None if call.order or call.columns else COUNT
+    frame = as_window(over.window).frame
+    if frame.has_columns or not (frame.start.is_unbounded or frame.end.is_unbounded):
+        return None
+    if few_of(call) is not None:
+        return ROWS
+    return STATE if isinstance(function, Aggregate) and _has_state(function, call.unique) else None
+
+
+def _has_state(function: Aggregate, distinct: bool) -> bool:
+    """Whether the partial of some rows is a few numbers that mean the same in every task."""
+    if function.returns != "value" or function.rows or not function.compiled:
+        return False
+    if distinct and not function.selective:
+        return False
+    return not (_builtin(function) and function.name in (*SMALLEST, *LARGEST, *RANKED, *TIED_TO_CODES))
+
+
+def few_of(call: Call) -> Few | None:
+    """The rows of an interval that alone can matter; None where that may be all of them."""
+    found = _few(call)
+    return found if found is not None and 1 <= found.count <= MOST else None
+
+
+def _few(call: Call) -> Few | None:
+    function: Any = call.aggregate
+    name = function.name
+    if not isinstance(function, Aggregate):
+        if function.family != "value":
+            return None
+        count, from_last = function.parameters if name == "nth_value" else (1, name == "last_value")
+        return Few("last" if from_last else "first", count)
+    if function.combine in (FIRST.combine, LAST.combine):
+        return Few("first" if function.combine is FIRST.combine else "last", 1)
+    if not _builtin(function):
+        return None
+    if name in (*SMALLEST, *LARGEST):
+        return Few("smallest" if name in SMALLEST else "largest", 1)
+    if call.unique:
+        return None
+    if name in RANKED:
+        return Few(RANKED[name], len(function.lift(0)[1]))
+    return _listed(function) if function.combine is COLLECT.combine else None
+
+
+def _listed(function: Aggregate) -> Few | None:
+    """How many rows of a list, or which of them, is asked for: found from a frame larger than any."""
+    taken = function.lower((0, FAR))
+    start, stop = (taken, FAR) if isinstance(taken, int) else taken
+    return Few("first", stop) if start == 0 else Few("last", stop - start)
+
+
+def _builtin(function: Aggregate) -> bool:
+    parts = (function.lift, function.combine)
+    return all(part.__module__.startswith("sash.algebra.catalogue.") for part in parts)

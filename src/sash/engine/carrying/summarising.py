@@ -1,0 +1,126 @@
+"""Intervals of rows, summarised: what any row elsewhere may have to know of them, as a few bytes.
+
+An interval is the rows that belong to the same piece and are needed by the same pieces. Its rows follow each
+other, so that of its partitions only the first and the last can go on elsewhere. Each of these is a part.
+
+A summary is two Arrow streams: parts, with their keys and what is carried of them for each expression; then the
+few rows that matter, each with its part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra import Over
+from sash.engine.answering.asking import Question
+from sash.engine.answering.folds import counted
+from sash.engine.carrying.few_rows import edges, few_rows
+from sash.engine.carrying.forms import COUNT, ROWS, STATE, form_of, sees_order
+from sash.engine.carrying.opening import opened
+from sash.engine.carrying.ranks import Counted
+from sash.engine.encoding import order_key
+from sash.engine.specification import Specification
+from sash.engine.ties import settle
+from sash.expressions.columns import col
+from sash.kernels.index.folding import fold
+from sash.kernels.index.merging import unlowered
+from sash.kernels.sorting import argsort
+from sash.windows.bounds import Bounds
+
+INTERVAL = "__sash_interval"
+PLACES = ("own", "first", "last")
+BITS = 21  # of the number of a piece
+
+
+def summarise(
+    table: pa.Table, columns: Mapping[str, Over], own: Any, first: Any, last: Any, *, arrival: bool = True
+) -> bytes:
+    """What pieces must know of rows that they do not hold, for the expressions that carry.
+
+    ``own`` is the piece that each row belongs to, ``first`` and ``last`` those that need it. Cuts are by partition
+    keys, ascending and with NULLs first, and then by the window's order; all expressions have the same of these.
+    """
+    checked, window = opened(columns)
+    carried = {name: form for name, over in checked.items() if (form := form_of(over)) is not None}
+    if not len(own) or not carried:
+        return b""
+    intervals, number = _intervals(own, first, last)
+    names = [*table.column_names, INTERVAL]
+    whole = pa.Table.from_arrays([*table.columns, pa.array(number)], names)
+    ordered = any(map(sees_order, checked.values()))
+    rows = Specification(whole, (col(INTERVAL), *window.partition), window.order if ordered else ())
+    if ordered and not arrival:
+        settle(rows, checked)
+    chosen = _parts(rows, window.partition)
+    starts, stops = rows.segments[chosen], rows.segments[chosen + 1]
+    heads = pa.array(starts)
+    of = rows.column(col(INTERVAL)).take(heads).to_numpy()
+    found = {place: pa.array(each[of]) for place, each in zip(PLACES, intervals, strict=True)}
+    found |= {f"key {k}": plain_key(rows.column(each).take(heads)) for k, each in enumerate(window.partition)}
+    matter: list[np.ndarray] = [np.zeros(0, np.int64)]
+    for name, form in carried.items():
+        question = Question(rows, checked[name])
+        if form == ROWS:
+            matter.append(few_rows(question, starts, stops))
+        else:
+            found[f"{form} {name}"] = {STATE: _states, COUNT: _counts}[form](question, starts, stops)
+    positions = np.unique(np.concatenate(matter))
+    part = np.full(len(rows.segments) - 1, -1, np.int32)
+    part[chosen] = np.arange(len(chosen))
+    owner = part[np.searchsorted(rows.segments, positions, "right") - 1]
+    came = positions if rows.permutation is None else rows.permutation[positions]
+    few = table.take(pa.array(came)) if len(came) else table.slice(0, 0)
+    rows.forget()
+    return _written(pa.table(found), few.add_column(0, "part", pa.array(owner, pa.int32())))
+
+
+def _intervals(*places: Any) -> tuple[list[np.ndarray], np.ndarray]:
+    """The intervals that rows at these places are of, as columns, in order; and the number of each row's."""
+    own, first, last = (np.asarray(each, np.int64) for each in places)
+    words = (own << 2 * BITS) | (first << BITS) | last
+    different, number = np.unique(words, return_inverse=True)
+    mask = (1 << BITS) - 1
+    columns = [different >> 2 * BITS, (different >> BITS) & mask, different & mask]
+    return [each.astype(np.int32) for each in columns], number.astype(np.int32)
+
+
+def plain_key(array: pa.Array) -> pa.Array:
+    """A key that can be put after those of other tables: dictionaries are of one table alone."""
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _parts(rows: Specification, partition: tuple[Any, ...]) -> np.ndarray:
+    """The segments that are the first or the last of their interval, in the order of intervals and partitions."""
+    heads = pa.array(rows.segments[:-1])
+    interval = rows.column(col(INTERVAL)).take(heads).to_numpy().astype(np.uint64)
+    keys = [key for each in partition for key in order_key(rows.column(each).take(heads))]
+    order = argsort([interval, *keys])
+    ordered = interval[order]
+    edge = np.ones(len(order), np.bool_)
+    edge[1:-1] = (ordered[1:-1] != ordered[:-2]) | (ordered[1:-1] != ordered[2:])
+    return order[edge]
+
+
+def _states(question: Question, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
+    """The partial of each part; NULL where no row counts."""
+    kept, given = counted(question)
+    bounds = Bounds(*edges(kept, starts, stops), kept.length)
+    states, valid = fold(unlowered(given.aggregate), given.columns, kept.length, bounds, "segment_tree")
+    return pa.array([each.tobytes() if some else None for each, some in zip(states, valid, strict=True)], pa.binary())
+
+
+def _counts(question: Question, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
+    counts = Counted(question).within(starts, stops)
+    return pa.array([each.tobytes() for each in counts], pa.binary())
+
+
+def _written(*tables: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    for table in tables:
+        with pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+    return sink.getvalue().to_pybytes()
