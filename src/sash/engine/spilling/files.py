@@ -1,0 +1,89 @@
+"""Rows in files of their own, each with the number by which it arrived as its last column."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.spilling.estimating import size_of
+
+ARRIVAL = "arrival"
+
+
+class Directory:
+    """A place for files that goes away with all that is in it."""
+
+    def __init__(self) -> None:
+        self._names = count()
+        self._made = tempfile.TemporaryDirectory(prefix="sash-", dir=_disk())
+
+    def file(self) -> Rows:
+        """A new file."""
+        return Rows(os.path.join(self._made.name, str(next(self._names))))
+
+    def __enter__(self) -> Directory:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._made.cleanup()
+
+
+class Rows:
+    """A file of rows in the order of their arrival. It is open only while rows are written or read."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.rows = self.size = 0
+
+    def write(self, table: pa.Table, step: int | None = None) -> None:
+        """Add rows, in batches of at most ``step`` rows, as an Arrow stream behind those that are there."""
+        with pa.OSFile(self.path, "ab") as file, pa.ipc.new_stream(file, table.schema) as stream:
+            stream.write_table(table, max_chunksize=step)
+        self.rows += table.num_rows
+        self.size += size_of(table)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """All rows, batch by batch: one is in memory at a time."""
+        if self.rows:
+            with pa.OSFile(self.path) as file:  # not mapped: Spark may limit a worker's addresses
+                end = file.size()
+                while file.tell() < end:
+                    for batch in pa.ipc.open_stream(file):
+                        yield pa.Table.from_batches([batch])
+
+    def table(self) -> pa.Table:
+        """All rows at once."""
+        return pa.concat_tables(list(self.tables()))
+
+    def remove(self) -> None:
+        """Delete the file."""
+        if self.rows:
+            os.remove(self.path)
+
+
+def numbered(rows: pa.Table, arrival: np.ndarray) -> pa.Table:
+    """Rows, and behind them the numbers by which they arrived."""
+    return rows.append_column(ARRIVAL, pa.array(arrival, pa.int64()))
+
+
+def arrivals(rows: pa.Table) -> np.ndarray:
+    """The numbers by which rows arrived."""
+    return rows.column(rows.num_columns - 1).to_numpy()
+
+
+def unnumbered(rows: pa.Table) -> pa.Table:
+    """Rows without those numbers."""
+    return rows.remove_column(rows.num_columns - 1)
+
+
+def _disk() -> str | None:
+    """Where Spark keeps what does not fit memory, one of its disks for each process; else where Python does."""
+    named = [path for path in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if path.strip()]
+    usable = [path for path in map(str.strip, named) if os.access(path, os.W_OK) and os.path.isdir(path)]
+    return usable[os.getpid() % len(usable)] if usable else None

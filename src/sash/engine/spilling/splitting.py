@@ -1,0 +1,82 @@
+"""Rows apart by the hash of their keys: equal keys in one file, in order of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.spilling.estimating import size_of
+from sash.engine.spilling.files import Directory, Rows
+from sash.engine.spilling.hashing import hashes, mixed
+
+GROUP = 1 << 28  # bytes of rows that are split at a time, at most: strings of one array hold no more than 2**31
+WRITTEN = 1 << 20  # bytes that a part is to get at a time
+FEW, MANY = 4, 64  # parts
+
+
+class Part:
+    """Rows whose keys fell together."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.lowest, self.highest = (1 << 64) - 1, 0
+
+    @property
+    def single(self) -> bool:
+        """Whether there is just one hash, hence (almost surely) one key, so that splitting again is of no use."""
+        return self.lowest >= self.highest
+
+    def write(self, table: pa.Table, found: np.ndarray) -> None:
+        """Add rows, and their hashes."""
+        self.rows.write(table)
+        self.lowest = min(self.lowest, int(found.min()))
+        self.highest = max(self.highest, int(found.max()))
+
+
+def share(budget: int) -> int:
+    """Bytes of rows that are in memory at a time while they are split or merged: they and copies fit a budget."""
+    return min(max(budget // 8, 1), GROUP)
+
+
+def parts_for(budget: int) -> int:
+    """How many parts to split into: as many as can be written in long runs."""
+    return min(max(share(budget) // WRITTEN, FEW), MANY)
+
+
+def split(tables: Iterable[pa.Table], keys: Sequence[str], budget: int, level: int, disk: Directory) -> list[Part]:
+    """Parts of some rows, by a hash of their keys that is another on each level."""
+    count = parts_for(budget)
+    parts = [Part(disk.file()) for _ in range(count)]
+    for table in grouped(tables, share(budget)):
+        found = hashes([table.column(key) for key in keys], table.num_rows)
+        part = (mixed(found + np.uint64(level)) % np.uint64(count)).astype(np.uint8)
+        order = np.argsort(part, kind="stable")
+        ends = np.cumsum(np.bincount(part, minlength=count)).tolist()
+        table, found = table.take(pa.array(order)), found[order]
+        for place, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+            if end > start:
+                parts[place].write(table.slice(start, end - start), found[start:end])
+    return [each for each in parts if each.rows.rows]
+
+
+def grouped(tables: Iterable[pa.Table], size: int, rows: int | None = None) -> Iterator[pa.Table]:
+    """The same rows in tables of about that many bytes, or rows if these are fewer."""
+    held: list[pa.Table] = []
+    held_size = held_rows = 0
+    for table in tables:
+        for piece in _sliced(table, size):
+            held.append(piece)
+            held_size, held_rows = held_size + size_of(piece), held_rows + piece.num_rows
+            if held_size >= size or (rows is not None and held_rows >= rows):
+                yield pa.concat_tables(held)
+                held, held_size, held_rows = [], 0, 0
+    if held:
+        yield pa.concat_tables(held)
+
+
+def _sliced(table: pa.Table, size: int) -> Iterator[pa.Table]:
+    step = max(table.num_rows * size // max(size_of(table), 1), 1)
+    for start in range(0, table.num_rows, step):
+        yield table.slice(start, step)
