@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format bench bench-fifo bench-frames bench-papers bench-cold docs clean
+.PHONY: help run test test-long lint format bench bench-fifo bench-frames bench-spark bench-papers bench-cold docs clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -34,13 +34,16 @@ format: $(READY)  ## put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-fifo bench-frames bench-cold  ## the benchmarks
+bench: bench-fifo bench-frames bench-spark bench-cold  ## the benchmarks
 
 bench-fifo: $(READY)  ## window algorithms against each other and against Polars
 	$(BIN)/python -m bench.fifo
 
 bench-frames: $(READY)  ## window functions over frames against DuckDB and Polars
 	$(BIN)/python -m bench.frames
+
+bench-spark: $(READY)  ## window functions on Spark against Spark's own
+	$(BIN)/python -m bench.spark
 
 bench-papers: $(READY)  ## the experiments of the 2022 paper on TPC-H, with their plots
 	$(BIN)/python -m bench.papers.holistic_2022

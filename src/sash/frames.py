@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from sash.algebra import Over
@@ -16,7 +16,7 @@ def withColumns(frame: Frame, columns: Mapping[str, Over]) -> Frame:
     """Add a column for each window expression; the same kind of frame comes back.
 
     Args:
-        frame: a pyarrow Table, a pandas or a polars DataFrame.
+        frame: a Spark DataFrame, a pyarrow Table, a pandas or a polars DataFrame.
         columns: names and expressions, such as ``sf.median("price").over(window)``.
 
     >>> import pyarrow as pa
@@ -28,6 +28,10 @@ def withColumns(frame: Frame, columns: Mapping[str, Over]) -> Frame:
     [5.0, 6.0, 6.0, 7.0]
 
     """
+    if _is_spark(frame):
+        from sash.spark import frames
+
+        return cast(Frame, frames.with_columns(frame, columns))
     from sash.engine.evaluating import evaluate
 
     return evaluate(frame, columns)
@@ -43,6 +47,15 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     >>> explain(trades, {"best": sf.max("price").over(so_far)}).chosen
     {'best': 'two_stacks'}
     """
+    if _is_spark(frame):
+        from sash.spark import frames
+
+        return frames.explain(frame, columns)
     from sash.engine.evaluating import explain
 
     return explain(frame, columns)
+
+
+def _is_spark(frame: Any) -> bool:
+    """Whether this is a DataFrame of PySpark, classic or Connect, or of its pandas API."""
+    return type(frame).__module__.partition(".")[0] == "pyspark" and type(frame).__name__ == "DataFrame"

@@ -33,6 +33,8 @@ class Plan:
     rows: int
     threads: int
     sortings: tuple[Sorting, ...] = field(default=())
+    place: str = ""  # where it runs, if not in this process
+    moves: tuple[str, ...] = ()  # how rows come together there
 
     @property
     def chosen(self) -> dict[str, str]:
@@ -40,7 +42,9 @@ class Plan:
         return {step.column: step.choices[-1].name for sorting in self.sortings for step in sorting.steps}
 
     def __str__(self) -> str:
-        lines = [f"{self.rows:,} rows, {self.threads} thread{'s' * (self.threads != 1)}"]
+        rows = f"{self.rows:,} rows"
+        lines = [f"{self.place} {rows}" if self.place else f"{rows}, {self.threads} thread{'s' * (self.threads != 1)}"]
+        lines += self.moves
         for sorting in self.sortings:
             lines.append(sorting.words)
             for step in sorting.steps:

@@ -1,0 +1,77 @@
+"""Window functions on a Spark DataFrame: exchanges, one UDF for each, and the answers beside the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from sash.algebra import Over
+from sash.engine.checking import checked
+from sash.errors import SashError
+from sash.options import asked_memory
+from sash.spark import failures
+from sash.spark.exchanges import ALONE, RANGED, Exchange, exchanges, warn_of
+from sash.spark.inputs import Inputs
+from sash.spark.ranged import Ranged, find_cuts
+from sash.spark.skew import is_skewed
+from sash.spark.udfs import table_udf
+from sash.spark.worker import answers_of, evaluation, types_of
+
+
+def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
+    """The frame with a column for each window expression."""
+    failures.install()
+    inputs, asked = opened(frame, columns)
+    schema = inputs.schema()
+    kinds = types_of(asked, schema)
+    out = frame
+    found: dict[str, Column] = {}
+    for exchange in exchanges(asked, lambda each: is_skewed(frame, inputs.spark(each.key_names))):
+        answers = answers_of(exchange.columns, kinds)
+        out, name = _exchanged(out, exchange, inputs, schema, answers)
+        found |= {
+            each: F.col(name).getField(field) for each, field in zip(exchange.columns, answers.names, strict=True)
+        }
+    added = set(out.columns) - set(frame.columns)
+    return out.withColumns({name: found[name] for name in asked}).drop(*added)
+
+
+def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[Inputs, dict[str, Over]]:
+    """What the window expressions read, and these expressions, checked, over what the workers receive."""
+    if frame.isStreaming:
+        raise SashError("withColumns takes a batch DataFrame, got a streaming one; sash.stream is for those")
+    inputs = Inputs(frame, tuple(columns))
+    given = checked(columns, inputs.names)
+    for name, over in given.items():
+        if not over.window.order and _needs_order(over):
+            raise SashError(f"{name}: {over.call} needs an orderBy on Spark, where rows have no order of their own")
+    return inputs, {name: inputs.read(over) for name, over in given.items()}
+
+
+def _needs_order(over: Over) -> bool:
+    """Whether an expression depends on the order of the rows within a partition."""
+    function, frame = over.call.aggregate, over.window.frame
+    if getattr(function, "framed", True):
+        return frame.kind == "rows" and not (frame.start.is_unbounded and frame.end.is_unbounded)
+    return not over.call.order and function.name in ("row_number", "ntile", "lead", "lag")
+
+
+def _exchanged(
+    frame: DataFrame, exchange: Exchange, inputs: Inputs, schema: pa.Schema, answers: pa.Schema
+) -> tuple[DataFrame, str]:
+    """The frame with the answers of an exchange as a struct in a new column, which is named."""
+    if exchange.how == RANGED:
+        cuts = find_cuts(exchange.columns, inputs, schema)
+        if cuts is None or cuts.pieces > 1:
+            return Ranged(exchange.columns, inputs, cuts).answered(frame, answers)
+    if exchange.how == ALONE:
+        warn_of(exchange)
+    keys = inputs.spark(exchange.key_names)
+    placed = frame.repartition(*keys) if keys else frame.repartition(1)
+    taken = inputs.taken(exchange.columns.values())
+    work = evaluation(exchange.columns, list(taken), answers, exchange.key_names, asked_memory())
+    name = inputs.unused(frame, "answers")
+    return placed.select("*", table_udf(work, answers)(*taken.values()).alias(name)), name

@@ -1,0 +1,100 @@
+"""What goes wrong in a Spark worker reaches the user as one Sash error, without the traces of Python and Java.
+
+The action that fails is the user's own, such as ``collect``; so this stands where PySpark turns what the JVM
+or the Connect server reports into an exception.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from pyspark.errors import PythonException
+
+from sash import errors
+from sash.errors import SashError
+
+# Where PySpark looks the converter up when it raises: for a JVM of its own, and for Connect.
+CONVERTERS = ["pyspark.errors.exceptions.captured", "pyspark.sql.connect.client.core"]
+HEADER = "Traceback (most recent call last):\n"
+END = r"(?=\n\s*\n|\n\s+at |\n\s*SQLSTATE: |\n\s*Driver stacktrace|\s*\Z)"  # then the JVM goes on, or nothing does
+RAISED = re.compile(r"^sash\.errors\.(\w+): (.*?)" + END, re.DOTALL | re.MULTILINE)
+FRAMES = re.compile(r"(?:[ \t].*\n)*")
+MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)[\w.]*'", re.MULTILINE)
+
+
+def install() -> None:
+    """Make PySpark raise Sash errors as such; once is enough, and a PySpark made otherwise is left alone."""
+    for name in CONVERTERS:
+        module = sys.modules.get(name)
+        if module is not None:
+            _wrap(module)
+
+
+def _wrap(module: ModuleType) -> None:
+    original: Callable[..., Any] | None = getattr(module, "convert_exception", None)
+    if original is None or hasattr(original, "of_sash"):
+        return
+
+    @functools.wraps(original)
+    def convert_exception(*args: Any, **kwargs: Any) -> Any:
+        converted = original(*args, **kwargs)
+        return recognised(converted) or converted
+
+    convert_exception.of_sash = True  # type: ignore[attr-defined]
+    module.convert_exception = convert_exception  # type: ignore[attr-defined]
+
+
+def recognised(error: Any) -> SashError | None:
+    """The Sash error that a worker raised, if an exception of PySpark tells of one."""
+    cause = getattr(error, "_cause", None)  # already converted
+    if isinstance(error, SashError) or isinstance(cause, SashError):
+        return error if isinstance(error, SashError) else cause
+    try:
+        told = str(error)
+    except Exception:  # asks the JVM, which may be gone
+        return None
+    last = told.rfind(HEADER)
+    if last < 0:  # with spark.sql.execution.pyspark.udf.hideTraceback.enabled
+        raised = RAISED.search(told) if isinstance(error, PythonException) else None
+    else:
+        frames = FRAMES.match(told, last + len(HEADER))
+        raised = RAISED.match(told, frames.end()) if frames else None
+    if raised is not None:
+        return made(raised[1], raised[2].strip())
+    missing = MISSING.search(told)
+    if missing is not None and (missing[1] == "sash" or re.search(r'File "[^"\n]*[/\\]sash[/\\]', told)):
+        return made("SashError", _advice(missing[1]))
+    return None
+
+
+def made(name: str, sentence: str) -> SashError:
+    """A Sash error of a class named so, which is also the exception of PySpark that it stands for."""
+    return _both(name)(sentence)
+
+
+@functools.cache
+def _both(name: str) -> type[SashError]:
+    kind = getattr(errors, name, SashError)
+    kind = kind if isinstance(kind, type) and issubclass(kind, SashError) else SashError
+
+    def __init__(self: Any, sentence: str) -> None:
+        PythonException.__init__(self, message=sentence)
+        self.args = (sentence,)
+
+    def __str__(self: Any) -> str:  # PySpark's own adds its error class
+        return self.args[0]
+
+    body = {"__module__": errors.__name__, "__doc__": kind.__doc__, "__init__": __init__, "__str__": __str__}
+    return type(kind.__name__, (kind, PythonException), body)
+
+
+def _advice(module: str) -> str:
+    return (
+        f"the Python of the Spark workers cannot import {module}: install sash there, or set PYSPARK_PYTHON "
+        "(or spark.pyspark.python), before the session starts, to a Python that has it"
+    )

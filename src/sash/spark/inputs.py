@@ -1,0 +1,120 @@
+"""What a query reads of a Spark DataFrame: every expression as a Spark column, and as an Arrow column in the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import AtomicType, DataType, StringType
+
+from sash.algebra import Over
+from sash.engine.reading import expressions_of, rewritten
+from sash.errors import SashError
+from sash.expressions.columns import Expression, Foreign, Name
+from sash.expressions.naming import bind, quoted
+
+ROW = "__sash_row"  # a column that says no more than that there is a row
+
+
+@dataclass
+class Inputs:
+    """The columns that workers receive, numbered as they are first asked for."""
+
+    frame: DataFrame
+    asked: tuple[str, ...] = ()
+    names: list[str] = field(default_factory=list)
+    columns: dict[str, Column] = field(default_factory=dict)
+    _known: dict[Any, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.names = list(self.frame.columns)
+
+    def read(self, over: Over) -> Over:
+        """The window expression over the columns that the workers receive."""
+        return rewritten(over, self.named)
+
+    def named(self, expression: Expression) -> Expression:
+        """The column that stands for an expression in the workers; one without any column stays as it is."""
+        if not isinstance(expression, Foreign) and not expression.paths:
+            return expression
+        bound = expression if isinstance(expression, Foreign) else bind(expression, self.names)
+        if bound.key not in self._known:
+            name = str(expression)
+            if isinstance(expression, Name) and len(expression.path) == 1:
+                (name,) = expression.path
+            if name.startswith("__sash_"):  # as columns do that workers add
+                name = quoted(name + "'")
+            while name in self.columns:  # two PySpark columns may look alike
+                name += "'"
+            self.columns[name] = spark_column(bound)
+            self._known[bound.key] = name
+        return Name((self._known[bound.key],))
+
+    def spark(self, names: Iterable[str]) -> list[Column]:
+        """Columns that workers know by these names, as Spark has them."""
+        return [self.columns[name] for name in names]
+
+    def taken(self, columns: Iterable[Over]) -> dict[str, Column]:
+        """Those of the columns that some window expressions, already read, need."""
+        wanted = {path[0] for over in columns for each in expressions_of(over) for path in each.paths}
+        found = {name: column for name, column in self.columns.items() if name in wanted}
+        return found or {ROW: F.lit(True)}
+
+    def unused(self, frame: DataFrame, word: str) -> str:
+        """A name for a column beside those of a frame, and those that the user asks for."""
+        known = {name.lower() for name in (*frame.columns, *self.asked)}
+        name = f"__sash_{word}"
+        while name in known:
+            name += "_"
+        return name
+
+    def simple(self) -> list[Column]:
+        """The columns of the frame that Spark can hash, whatever the query reads of it."""
+        fields = [each for each in self.frame.schema.fields if isinstance(each.dataType, AtomicType)]
+        return [F.col(quoted(each.name)) for each in fields if self.names.count(each.name) == 1]
+
+    def schema(self) -> pa.Schema:
+        """The Arrow types of the columns; Spark looks at the expressions here, and an error in one is told."""
+        zone = self.frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
+        if not self.columns:
+            return pa.schema([])
+        numbered = [column.alias(f"c{place}") for place, column in enumerate(self.columns.values())]
+        try:
+            fields = self.frame.select(*numbered).schema.fields
+        except AnalysisException as error:
+            raise SashError(f"Spark cannot resolve an expression: {_first_line(error)}") from None
+        kinds = [_arrow_type(each.dataType, name, zone) for name, each in zip(self.columns, fields, strict=True)]
+        return pa.schema(zip(self.columns, kinds, strict=True))
+
+
+def spark_column(expression: Expression) -> Column:
+    """An expression, bound to the names of its frame, as Spark has it."""
+    if isinstance(expression, Foreign):
+        return expression.column
+    if isinstance(expression, Name):
+        return F.col(".".join(map(quoted, expression.path)))
+    return F.expr(expression.key)
+
+
+def is_plain(expression: Expression) -> bool:
+    """Whether an expression is a column as it is."""
+    return isinstance(expression, Name) and len(expression.path) == 1
+
+
+def _arrow_type(kind: DataType, said: str, zone: str) -> pa.DataType:
+    if isinstance(kind, StringType) and not kind.isUTF8BinaryCollation():
+        raise SashError(f"{said} has the collation {kind.collation}; write it with COLLATE UTF8_BINARY")
+    try:
+        return to_arrow_type(kind, timezone=zone)
+    except (PySparkException, TypeError, ValueError):
+        raise SashError(f"{said} is of type {kind.simpleString()}, which no window function takes") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

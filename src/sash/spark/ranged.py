@@ -1,0 +1,149 @@
+"""Windows over rows that no hash keeps together: cut by their order into pieces, with what each needs of the others.
+
+The keys are read once at once, to choose where to cut; any cuts give the right answer, good ones give it fast. Every
+row then goes to the piece it belongs to, and a copy to each piece whose frames reach it; frames without end get
+partials of the rows that their piece does not hold. From there on it is one lazy plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+
+from sash.algebra import Over
+from sash.engine.carrying import carries, may_split
+from sash.engine.ranges import Cuts, KeyOrder, Sample, cut, expected, reach, together
+from sash.options import asked_memory
+from sash.spark.inputs import Inputs
+from sash.spark.piecewise import MINE, OWN, PIECE, TOLD, piecewise, sampling, summarising
+from sash.spark.routing import searched, searches
+from sash.spark.udfs import table_udf
+
+ROWS_A_PIECE = 1 << 16  # a piece of fewer rows is not worth a shuffle of its own
+MOST_PIECES = 512  # more make the search for a row's piece a plan too large
+MOST_COPIES = 2  # of all rows, on the average: with more, fewer pieces are better
+ROW_IN_TASK = (1 << 33) - 1  # the part of Spark's monotonically increasing ids that counts within a task
+
+
+def distributable(over: Over) -> bool:
+    """Whether pieces can answer an expression: its frames end, or what lies beyond can be carried."""
+    if not over.window.order:  # all rows are peers, those elsewhere, too
+        ranks, excluded = not getattr(over.call.aggregate, "framed", True), over.window.exclusion in ("group", "ties")
+        return not (ranks or excluded) and carries(over) and may_split({"": over})
+    far = reach(over)
+    return carries(over) or not any(side.everything or side.unknown for side in (far.before, far.after))
+
+
+@dataclass(frozen=True)
+class Ranged:
+    """Window expressions of one partition and order, and where their rows are cut: anyhow, without an order."""
+
+    columns: dict[str, Over]
+    inputs: Inputs
+    cuts: Cuts | None
+
+    @property
+    def copied(self) -> bool:
+        """Whether frames reach into other pieces, so that rows are copied there."""
+        far = together([reach(over) for over in self.columns.values()])
+        return any(side.rows or side.groups or side.ranges for side in (far.before, far.after))
+
+    def answered(self, frame: DataFrame, answers: pa.Schema) -> tuple[DataFrame, str]:
+        """The frame with the answers as a struct in a new column, which is named."""
+        routed, own, first, last = self._routed(frame)
+        piece, told, name = (self.inputs.unused(frame, word) for word in ("piece", "told", "answers"))
+        if self.copied:
+            placed = routed.select("*", F.explode(F.sequence(first, last)).alias(piece))
+        else:
+            placed, piece = routed, own
+        placed = placed.repartition(F.col(piece))
+        taken = {**self._taken(), PIECE: F.col(piece), OWN: F.col(own)}
+        if carried_names(self.columns):
+            start = F.monotonically_increasing_id().bitwiseAND(F.lit(ROW_IN_TASK)) == 0
+            placed = placed.select("*", F.when(start, self._summaries().scalar()).alias(told))
+            taken[TOLD] = F.col(told)
+        given = answers.append(pa.field(MINE, pa.bool_()))
+        run = table_udf(piecewise(self.columns, list(taken), given, self.cuts, asked_memory()), given)
+        out = placed.select("*", run(*taken.values()).alias(name))
+        # asked of the answers: a filter on the columns would make Spark search for the piece once more
+        return (out.filter(F.col(name).getField(MINE)) if self.copied else out), name
+
+    def _taken(self) -> dict[str, Column]:
+        return self.inputs.taken(self.columns.values())
+
+    def _routed(self, frame: DataFrame) -> tuple[DataFrame, str, str, str]:
+        """The frame with three columns: the piece a row belongs to, and the first and last that need it."""
+        own, first, last = (self.inputs.unused(frame, word) for word in ("own", "first", "last"))
+        if self.cuts is None:
+            hashed = F.xxhash64(*(self._taken().values() if self.inputs.columns else self.inputs.simple()))
+            pieces = F.lit(shuffle_partitions(frame))
+            return frame.select("*", F.pmod(hashed, pieces).cast("int").alias(own)), own, own, own
+        keys = enumerate(self.inputs.spark(key_names(self.columns)))
+        named = {self.inputs.unused(frame, f"key{at}"): key for at, key in keys}
+        found = dict(zip((own, first, last), searches([F.col(name) for name in named], self.cuts), strict=True))
+        if not self.copied:
+            found, first, last = {own: found[own]}, own, own
+        return (
+            searched(frame.select("*", *(key.alias(name) for name, key in named.items())), found).drop(*named),
+            own,
+            first,
+            last,
+        )
+
+    def _summaries(self) -> DataFrame:
+        """One row with the summaries of all pieces."""
+        routed, own, first, last = self._routed(self.inputs.frame)
+        taken = self._taken()  # of all expressions: equal rows must be told apart as they are when answers are found
+        places = [F.col(name) for name in (own, first, last)]
+        named = [column.alias(f"c{place}") for place, column in enumerate((*taken.values(), *places))]
+        if not may_split(self.columns):
+            routed = routed.repartition(F.col(own))
+        schema = StructType([StructField("summary", BinaryType())])
+        made = routed.select(*named).mapInArrow(summarising(self.columns, list(taken)), schema)
+        return made.agg(F.collect_list("summary"))
+
+
+def carried_names(columns: dict[str, Over]) -> list[str]:
+    """The columns that need partials of the rows that their piece does not hold."""
+    return [name for name, over in columns.items() if carries(over)]
+
+
+def key_names(columns: dict[str, Over]) -> list[str]:
+    """The columns that rows are sorted by, as the workers know them: partition keys, then orders."""
+    window = next(iter(columns.values())).window
+    return [each.path[0] for each in (*window.partition, *(order.column for order in window.order))]
+
+
+def find_cuts(columns: dict[str, Over], inputs: Inputs, schema: pa.Schema) -> Cuts | None:
+    """Where to cut the rows: reads their keys once; None where they have none."""
+    window = next(iter(columns.values())).window
+    if not window.order:
+        return None
+    order, names = KeyOrder.of(window), key_names(columns)
+    keys = [column.alias(f"c{place}") for place, column in enumerate(inputs.spark(names))]
+    fields = [StructField(f"c{place}", from_arrow_type(schema.field(name).type)) for place, name in enumerate(names)]
+    counts = [StructField(name, LongType()) for name in ("task", "at", "rows")]
+    far = together([reach(over) for over in columns.values()])
+    reading = sampling(order, (far.before.rows, far.after.rows))
+    sampled = inputs.frame.select(*keys).mapInArrow(reading, StructType(fields + counts)).toArrow()
+    found = Sample(sampled, order)
+    pieces = pieces_for(inputs.frame, found.total)
+    while (cuts := cut(found, pieces, far)).pieces > 1 and expected(found, cuts).sum() > MOST_COPIES * found.total:
+        pieces = cuts.pieces // 2  # frames are longer than pieces
+    return cuts
+
+
+def pieces_for(frame: DataFrame, rows: int) -> int:
+    """How many pieces: as many as the session shuffles into, more for very many rows, fewer for few."""
+    most = max(shuffle_partitions(frame), rows // (ROWS_A_PIECE * 16))
+    return max(1, min(MOST_PIECES, rows // ROWS_A_PIECE, most))
+
+
+def shuffle_partitions(frame: DataFrame) -> int:
+    """Into how many partitions the session shuffles."""
+    return int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)

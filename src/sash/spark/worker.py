@@ -1,0 +1,102 @@
+"""Inside a Spark task: its rows as one Arrow table, through the engine, back as they came."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sash import options
+from sash.algebra import Over
+from sash.engine.evaluating import evaluate
+from sash.engine.ranges import KeyOrder, reach
+from sash.engine.ranges import together as reaching
+from sash.engine.spilling import Ranges, scratch
+from sash.engine.spilling import answers as spilling
+from sash.errors import SashError
+
+
+def begin() -> None:
+    """Prepare a task: it has one core, since the others have tasks of their own."""
+    os.environ.setdefault("SASH_THREADS", "1")
+
+
+def evaluation(
+    columns: dict[str, Over], names: list[str], answers: pa.Schema, together: list[str], memory: int | None
+) -> Callable[[Any], Any]:
+    """What an Arrow iterator UDF runs: columns of these names in, structs of answers out.
+
+    ``together`` are the keys by which all rows of a partition are in the task.
+    """
+    pieces = ranges(columns)
+
+    def answered(table: pa.Table) -> pa.Table:
+        out = evaluate(table, columns, arrival=False)
+        return as_told({name: out[name] for name in columns}, answers)
+
+    def evaluated(batches: Iterator[Any]) -> Iterator[pa.Array]:
+        begin()
+        yield from spilled(received(batches, names), answered, together, pieces, memory, len(columns))
+
+    return batches_of(evaluated)
+
+
+def ranges(columns: Mapping[str, Over]) -> Ranges | None:
+    """How rows too many for memory can be cut, where one order and frames that end make that possible."""
+    windows = [over.window for over in columns.values()]
+    far = reaching([reach(over) for over in columns.values()])
+    endless = any(side.everything or side.unknown for side in (far.before, far.after))
+    if endless or len({(window.partition_key, window.order_key) for window in windows}) > 1 or not windows[0].order:
+        return None
+    keys = (*windows[0].partition, *(order.column for order in windows[0].order))
+    return Ranges(tuple(key.path[0] for key in keys), KeyOrder.of(windows[0]), far)
+
+
+def spilled(
+    batches: Iterator[pa.RecordBatch],
+    answered: Callable[[pa.Table], pa.Table],
+    together: Sequence[str],
+    pieces: Ranges | None,
+    memory: int | None,
+    expressions: int,
+) -> Iterator[pa.Array]:
+    """Answers as structs, in the order in which the rows came; through files where memory does not suffice."""
+    budget = memory or options.budget()
+    found = spilling(batches, answered, together, budget=budget, pieces=pieces, bytes_per_row=scratch(expressions))
+    for batch in found:
+        yield batch.to_struct_array()
+
+
+def batches_of(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function with the hints by which Spark tells that it takes and gives the batches of a task."""
+    function.__annotations__ = {"batches": Iterator[tuple[pa.Array, ...]], "return": Iterator[pa.Array]}
+    return function
+
+
+def received(batches: Iterator[Any], names: list[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a task, under the names by which expressions know their columns."""
+    for batch in batches:
+        yield pa.RecordBatch.from_arrays(list(batch) if isinstance(batch, tuple) else [batch], names)
+
+
+def as_told(found: Mapping[str, Any], answers: pa.Schema) -> pa.Table:
+    """The answers, of the types and under the names that Spark was told."""
+    kinds = zip(found.values(), answers.types, strict=True)
+    return pa.table([column.cast(kind) for column, kind in kinds], answers.names)
+
+
+def types_of(columns: dict[str, Over], schema: pa.Schema) -> dict[str, pa.DataType]:
+    """The types of the answers, found by asking of no rows: which also finds what cannot be asked."""
+    out = evaluate(schema.empty_table(), columns)
+    kinds = {name: out.schema.field(name).type for name in columns}
+    for name, kind in kinds.items():
+        if pa.types.is_null(kind):
+            raise SashError(f"{name}: the answer would have no type, as its column is of nothing but NULL")
+    return kinds
+
+
+def answers_of(columns: Mapping[str, Over], kinds: Mapping[str, pa.DataType]) -> pa.Schema:
+    """The fields that answers to these columns are given in: under names that need no care in Spark."""
+    return pa.schema([(f"a{place}", kinds[name]) for place, name in enumerate(columns)])
