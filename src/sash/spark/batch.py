@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -27,9 +28,10 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
     inputs, asked = opened(frame, columns)
     schema = inputs.schema()
     kinds = types_of(asked, schema)
-    out = frame
+    inputs.compute_keys(asked.values())
+    out = inputs.frame
     found: dict[str, Column] = {}
-    for exchange in exchanges(asked, lambda each: is_skewed(frame, inputs.spark(each.key_names))):
+    for exchange in exchanges(asked, lambda each: is_skewed(inputs.frame, inputs.spark(each.key_names))):
         answers = answers_of(exchange.columns, kinds)
         out, name = _exchanged(out, exchange, inputs, schema, answers)
         found |= {
@@ -42,13 +44,21 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
 def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[Inputs, dict[str, Over]]:
     """What the window expressions read, and these expressions, checked, over what the workers receive."""
     if frame.isStreaming:
-        raise SashError("withColumns takes a batch DataFrame, got a streaming one; sash.stream is for those")
+        raise SashError("withColumns takes a batch DataFrame, got a streaming one")
     inputs = Inputs(frame, tuple(columns))
     given = checked(columns, inputs.names)
     for name, over in given.items():
         if not over.window.order and _needs_order(over):
             raise SashError(f"{name}: {over.call} needs an orderBy on Spark, where rows have no order of their own")
-    return inputs, {name: inputs.read(over) for name, over in given.items()}
+    return inputs, {name: inputs.read(_whole(over)) for name, over in given.items()}
+
+
+def _whole(over: Over) -> Over:
+    """The expression with the frame that a range is without an order, where all rows are peers: the partition."""
+    window = over.window
+    if window.order or window.frame.kind != "range":
+        return over
+    return replace(over, window=replace(window, given=None))
 
 
 def _needs_order(over: Over) -> bool:

@@ -31,6 +31,7 @@ class Inputs:
     names: list[str] = field(default_factory=list)
     columns: dict[str, Column] = field(default_factory=dict)
     _known: dict[Any, str] = field(default_factory=dict)
+    _computed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.names = list(self.frame.columns)
@@ -54,7 +55,20 @@ class Inputs:
                 name += "'"
             self.columns[name] = spark_column(bound)
             self._known[bound.key] = name
+            if not is_plain(bound):
+                self._computed.add(name)
         return Name((self._known[bound.key],))
+
+    def compute_keys(self, columns: Iterable[Over]) -> None:
+        """Let the frame have the keys that are computed: what rows are moved by must be what they are sorted by."""
+        windows = [over.window for over in columns]
+        keys = [each for window in windows for each in (*window.partition, *(order.column for order in window.order))]
+        for name in dict.fromkeys(key.path[0] for key in keys if key.paths):
+            if name in self._computed:
+                kept = self.unused(self.frame, "key")
+                self.frame = self.frame.withColumn(kept, self.columns[name])
+                self.columns[name] = F.col(kept)
+                self._computed.discard(name)
 
     def spark(self, names: Iterable[str]) -> list[Column]:
         """Columns that workers know by these names, as Spark has them."""

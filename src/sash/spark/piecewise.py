@@ -96,10 +96,10 @@ def _numbers(table: pa.Table, name: str) -> np.ndarray:
 
 def _check(piece: np.ndarray, own: np.ndarray, cuts: Cuts) -> None:
     """Refuse to answer where fewer rows came than were there when the cuts were made."""
-    for each in np.unique(piece).tolist():
-        before, after = cuts.promised(each)
-        mine = own[piece == each]
-        if np.count_nonzero(mine < each) < before or np.count_nonzero(mine > each) < after:
+    before, after = (np.bincount(piece[way], minlength=cuts.pieces) for way in (own < piece, own > piece))
+    for each in np.flatnonzero(np.bincount(piece, minlength=cuts.pieces)).tolist():
+        promised = cuts.promised(each)
+        if before[each] < promised[0] or after[each] < promised[1]:
             raise SashError(
                 "the data changed between two reads of it: cache the DataFrame, or write it out, before withColumns"
             )

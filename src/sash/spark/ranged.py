@@ -83,17 +83,11 @@ class Ranged:
             hashed = F.xxhash64(*(self._taken().values() if self.inputs.columns else self.inputs.simple()))
             pieces = F.lit(shuffle_partitions(frame))
             return frame.select("*", F.pmod(hashed, pieces).cast("int").alias(own)), own, own, own
-        keys = enumerate(self.inputs.spark(key_names(self.columns)))
-        named = {self.inputs.unused(frame, f"key{at}"): key for at, key in keys}
-        found = dict(zip((own, first, last), searches([F.col(name) for name in named], self.cuts), strict=True))
+        keys = self.inputs.spark(key_names(self.columns))
+        found = dict(zip((own, first, last), searches(keys, self.cuts), strict=True))
         if not self.copied:
             found, first, last = {own: found[own]}, own, own
-        return (
-            searched(frame.select("*", *(key.alias(name) for name, key in named.items())), found).drop(*named),
-            own,
-            first,
-            last,
-        )
+        return searched(frame, found), own, first, last
 
     def _summaries(self) -> DataFrame:
         """One row with the summaries of all pieces."""

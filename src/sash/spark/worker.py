@@ -84,7 +84,9 @@ def received(batches: Iterator[Any], names: list[str]) -> Iterator[pa.RecordBatc
 def as_told(found: Mapping[str, Any], answers: pa.Schema) -> pa.Table:
     """The answers, of the types and under the names that Spark was told."""
     kinds = zip(found.values(), answers.types, strict=True)
-    return pa.table([column.cast(kind) for column, kind in kinds], answers.names)
+    # a cast to the same type is refused where a NULL struct has fields that are not nullable
+    cast = [column if column.type == kind else column.cast(kind) for column, kind in kinds]
+    return pa.table(cast, answers.names)
 
 
 def types_of(columns: dict[str, Over], schema: pa.Schema) -> dict[str, pa.DataType]:
