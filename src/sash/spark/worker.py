@@ -95,7 +95,9 @@ def types_of(columns: dict[str, Over], schema: pa.Schema) -> dict[str, pa.DataTy
     kinds = {name: out.schema.field(name).type for name in columns}
     for name, kind in kinds.items():
         if pa.types.is_null(kind):
-            raise SashError(f"{name}: the answer would have no type, as its column is of nothing but NULL")
+            compiled = getattr(columns[name].call.aggregate, "compiled", True)
+            why = "its column is of nothing but NULL" if compiled else "its aggregate is not compiled"
+            raise SashError(f"{name}: Spark must know the type of the answer, which has none, as {why}")
     return kinds
 
 
