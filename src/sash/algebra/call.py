@@ -117,7 +117,7 @@ class Over:
         raise SashError(f"{self.call} over a window must be a column first; add it, then compute with that column")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _alone
-    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = alias = _alone
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = alias = _get_object_id = _alone
 
 
 def _is_aggregate(function: Any) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sash.algebra import Over
+from sash.algebra import Call, Over
 from sash.engine.reading import expressions_of
 from sash.errors import SashError
+from sash.expressions.columns import is_pyspark
 from sash.expressions.naming import check_names
 from sash.expressions.orders import as_order
 from sash.windows import as_window
@@ -23,7 +24,7 @@ def checked(columns: Mapping[str, Over], names: Sequence[str]) -> dict[str, Over
         if not isinstance(name, str) or not name:
             raise SashError(f"the name of a column must be a non-empty string, got {name!r}")
         if not isinstance(over, Over):
-            raise SashError(f'{name} must be such as sf.max("load").over(window), got {over!r}')
+            raise SashError(f'{name} must be such as sf.max("load").over(window), got {over!r}{_hint(over)}')
         if names.count(name) > 1:
             raise SashError(f"the column {name!r} cannot be replaced: there are {names.count(name)} of that name")
         found[name] = replace(over, window=as_window(over.window).checked())
@@ -32,6 +33,14 @@ def checked(columns: Mapping[str, Over], names: Sequence[str]) -> dict[str, Over
         for expression in expressions_of(found[name]):
             check_names(expression, names)
     return found
+
+
+def _hint(thing: Any) -> str:
+    if isinstance(thing, Call):
+        return "; .over(window) is missing"
+    if is_pyspark(thing, "Column"):
+        return "; that is a column of PySpark: use the function of the same name in sash.functions"
+    return ""
 
 
 def _check_order(order: Any, names: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -38,19 +38,19 @@ FAMILIES = {
 }
 
 
-def evaluate(frame: Any, columns: Mapping[str, Over], *, arrival: bool = True) -> Any:
+def evaluate(frame: Any, columns: Mapping[str, Over], *, arrival: bool = True, among: Iterable[Over] = ()) -> Any:
     """The frame with a column for each window expression.
 
     Rows that are equal in the order of their window are taken as they came; without ``arrival``, in the order
-    of what the expressions over this partition and order are computed of, so that the answers do not depend
-    on the order of the frame's rows.
+    of what the expressions over this partition and order are computed of, those ``among`` which they stand
+    included, so that the answers do not depend on the order of the frame's rows.
     """
     table, columns = _opened(frame, columns)
     found: dict[str, pa.Array] = {}
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
         if not arrival:
-            settle(rows, group)
+            settle(rows, group, among)
         for name, over in group.items():
             with column_named(name):
                 found[name] = answered(rows, over)

@@ -40,8 +40,6 @@ def kind_of(frame: Any) -> str:
     library, name = type(frame).__module__.partition(".")[0], type(frame).__name__
     if (library, name) == ("polars", "LazyFrame"):
         raise SashError("frame must be in memory, got a polars LazyFrame; call collect() first")
-    if library == "pyspark":
-        raise SashError("a Spark DataFrame is not supported yet; collect it with toArrow()")
     raise SashError(f"frame must be a pyarrow Table, a pandas or a polars DataFrame, got {name}")
 
 

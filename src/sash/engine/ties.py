@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as kinds
@@ -23,15 +24,22 @@ OF_SETS = frozenset((
 ))  # fmt: skip
 
 
-def settle(rows: Specification, columns: Mapping[str, Over]) -> None:
+def settle(rows: Specification, columns: Mapping[str, Over], among: Iterable[Over] = ()) -> None:
     """Put rows that are equal in the window's order in the order of what the expressions are computed of.
 
-    Where it matters: answers then do not depend on the order in which the rows came.
+    Where it matters: answers then do not depend on the order in which the rows came. ``among`` are expressions that
+    are answered elsewhere, and count as well where they have the same partition and order.
     """
-    found = {each.key: each for over in columns.values() for each in arguments_of(over)}
+    mine = {_sorting(over) for over in columns.values()}
+    overs = (*columns.values(), *(over for over in among if _sorting(over) in mine))
+    found = {each.key: each for over in overs for each in arguments_of(over)}
     used = sorted((each for each in found.values() if not isinstance(each, Literal)), key=_text)
     if used and any(depends_on_ties(over, rows) for over in columns.values()):
         rows.settle(used)
+
+
+def _sorting(over: Over) -> Any:
+    return over.window.partition_key, over.window.order_key
 
 
 def _text(expression: Expression) -> str:

@@ -70,6 +70,10 @@ class Column:
 
     __hash__ = object.__hash__  # by identity; for equality of meaning compare keys
 
+    def _get_object_id(self) -> Any:
+        """What PySpark asks of an operand of its own columns."""
+        raise SashError(f"a PySpark column does not mix with sash.col; write F.col(...) for {self.key}")
+
     def asc(self) -> Any:
         """As an order: ascending, NULLs first."""
         from sash.expressions import orders

@@ -14,10 +14,10 @@ from sash.engine.checking import checked
 from sash.errors import SashError
 from sash.options import asked_memory
 from sash.spark import failures
-from sash.spark.exchanges import ALONE, RANGED, Exchange, exchanges, warn_of
+from sash.spark.exchanges import ALONE, RANGED, Exchange, beside, exchanges, warn_of
 from sash.spark.inputs import Inputs
 from sash.spark.ranged import Ranged, find_cuts
-from sash.spark.skew import is_skewed
+from sash.spark.skew import Skew
 from sash.spark.udfs import table_udf
 from sash.spark.worker import answers_of, evaluation, types_of
 
@@ -28,12 +28,13 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
     inputs, asked = opened(frame, columns)
     schema = inputs.schema()
     kinds = types_of(asked, schema)
-    inputs.compute_keys(asked.values())
+    inputs.compute(asked.values())
     out = inputs.frame
     found: dict[str, Column] = {}
-    for exchange in exchanges(asked, lambda each: is_skewed(inputs.frame, inputs.spark(each.key_names))):
+    skew = Skew(inputs, schema)
+    for exchange in exchanges(asked, skew.found):
         answers = answers_of(exchange.columns, kinds)
-        out, name = _exchanged(out, exchange, inputs, schema, answers)
+        out, name = _exchanged(out, exchange, beside(exchange, asked), inputs, schema, answers)
         found |= {
             each: F.col(name).getField(field) for each, field in zip(exchange.columns, answers.names, strict=True)
         }
@@ -45,8 +46,8 @@ def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[Inputs, dict[
     """What the window expressions read, and these expressions, checked, over what the workers receive."""
     if frame.isStreaming:
         raise SashError("withColumns takes a batch DataFrame, got a streaming one")
-    inputs = Inputs(frame, tuple(columns))
-    given = checked(columns, inputs.names)
+    given = checked(columns, frame.columns)
+    inputs = Inputs(frame, tuple(given))
     for name, over in given.items():
         if not over.window.order and _needs_order(over):
             raise SashError(f"{name}: {over.call} needs an orderBy on Spark, where rows have no order of their own")
@@ -70,18 +71,23 @@ def _needs_order(over: Over) -> bool:
 
 
 def _exchanged(
-    frame: DataFrame, exchange: Exchange, inputs: Inputs, schema: pa.Schema, answers: pa.Schema
+    frame: DataFrame,
+    exchange: Exchange,
+    among: tuple[Over, ...],
+    inputs: Inputs,
+    schema: pa.Schema,
+    answers: pa.Schema,
 ) -> tuple[DataFrame, str]:
     """The frame with the answers of an exchange as a struct in a new column, which is named."""
     if exchange.how == RANGED:
         cuts = find_cuts(exchange.columns, inputs, schema)
         if cuts is None or cuts.pieces > 1:
-            return Ranged(exchange.columns, inputs, cuts).answered(frame, answers)
+            return Ranged(exchange.columns, among, inputs, cuts).answered(frame, answers)
     if exchange.how == ALONE:
         warn_of(exchange)
-    keys = inputs.spark(exchange.key_names)
+    keys = inputs.spark(exchange.keys)
     placed = frame.repartition(*keys) if keys else frame.repartition(1)
-    taken = inputs.taken(exchange.columns.values())
-    work = evaluation(exchange.columns, list(taken), answers, exchange.key_names, asked_memory())
+    taken = inputs.taken(among)
+    work = evaluation(exchange.columns, among, list(taken), answers, exchange.keys, asked_memory())
     name = inputs.unused(frame, "answers")
     return placed.select("*", table_udf(work, answers)(*taken.values()).alias(name)), name

@@ -18,21 +18,17 @@ HASHED, RANGED, ALONE = "hashed", "ranged", "alone"
 class Exchange:
     """Window expressions whose rows are brought together at once, and how.
 
-    Hashed: rows that are equal in the keys go to one task. Ranged: rows are cut into pieces by partition and order.
-    Alone: all rows go to one task.
+    Hashed: rows that are equal in the keys, which all the expressions have, go to one task. Ranged: rows are cut into
+    pieces by partition and order. Alone: all rows go to one task.
     """
 
     how: str
+    keys: tuple[str, ...] = ()
     columns: dict[str, Over] = field(default_factory=dict)
-
-    @property
-    def key_names(self) -> list[str]:
-        """The partition keys that all the expressions have."""
-        return [key.path[0] for key in min((over.window.partition for over in self.columns.values()), key=len)]
 
     def __str__(self) -> str:
         if self.how == HASHED:
-            return f"rows shuffled by {', '.join(self.key_names)}"
+            return f"rows shuffled by {', '.join(self.keys)}"
         if self.how == RANGED:
             window = next(iter(self.columns.values())).window
             by = ", ".join(map(str, (*window.partition, *window.order)))
@@ -45,29 +41,43 @@ def exchanges(columns: Mapping[str, Over], skewed: Callable[[Exchange], bool]) -
     hashed: dict[frozenset[Any], Exchange] = {}
     ranged: dict[Any, Exchange] = {}
     alone = Exchange(ALONE)
-
-    def cut(name: str, over: Over) -> None:
-        key = (over.window.partition_key, over.window.order_key)
-        ranged.setdefault(key, Exchange(RANGED)).columns[name] = over
-
     for name, over in sorted(columns.items(), key=lambda item: len(item[1].window.partition)):
-        keys = frozenset(over.window.partition_key)
+        window = over.window
+        keys = frozenset(window.partition_key)
         if keys:
             fewer = next((known for known in hashed if known <= keys), keys)
-            hashed.setdefault(fewer, Exchange(HASHED)).columns[name] = over
+            names = tuple(key.path[0] for key in window.partition)
+            hashed.setdefault(fewer, Exchange(HASHED, names)).columns[name] = over
         elif distributable(over):
-            cut(name, over)
+            ranged.setdefault(window.order_key, Exchange(RANGED)).columns[name] = over
         else:
             alone.columns[name] = over
-    for keys, exchange in list(hashed.items()):
-        able = {name: over for name, over in exchange.columns.items() if over.window.order and distributable(over)}
-        if able and skewed(exchange):
-            for name, over in able.items():
-                cut(name, over)
-            rest = {name: over for name, over in exchange.columns.items() if name not in able}
-            hashed[keys] = replace(exchange, columns=rest)
-    found = [*hashed.values(), *ranged.values(), alone]
-    return [exchange for exchange in found if exchange.columns]
+    apart = [part for exchange in hashed.values() for part in _apart(exchange, skewed)]
+    return [exchange for exchange in (*apart, *ranged.values(), alone) if exchange.columns]
+
+
+def _apart(exchange: Exchange, skewed: Callable[[Exchange], bool]) -> list[Exchange]:
+    """An exchange as it is, or where its keys are skewed, what can be cut apart by partition and order."""
+    able = {name: over for name, over in exchange.columns.items() if over.window.order and distributable(over)}
+    if not able or not skewed(exchange):
+        return [exchange]
+    rest = {name: over for name, over in exchange.columns.items() if name not in able}
+    cut: dict[Any, Exchange] = {}
+    for name, over in able.items():
+        window = over.window
+        names = tuple(key.path[0] for key in window.partition)
+        cut.setdefault((window.partition_key, window.order_key), Exchange(RANGED, names)).columns[name] = over
+    return [replace(exchange, columns=rest), *cut.values()]
+
+
+def beside(exchange: Exchange, columns: Mapping[str, Over]) -> tuple[Over, ...]:
+    """The expressions by which rows that tie in the windows of an exchange are told apart, its own among them."""
+
+    def sorting(over: Over) -> Any:
+        return over.window.partition_key, over.window.order_key
+
+    mine = {sorting(over) for over in exchange.columns.values()}
+    return tuple(over for over in columns.values() if sorting(over) in mine)
 
 
 def warn_of(exchange: Exchange) -> None:

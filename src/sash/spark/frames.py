@@ -31,5 +31,9 @@ def _is_pandas(frame: Any) -> bool:
 
 def _with_index(frame: Any) -> tuple[Any, list[str]]:
     """The frame of the pandas API as a Spark DataFrame, and the columns in which it has the index."""
-    names = [f"__sash_index_{level}" for level in range(frame.index.nlevels)]
+    known = {str(name) for name in frame.columns}
+    names = [
+        name if isinstance(name, str) and name not in known else f"__sash_index_{level}"
+        for level, name in enumerate(frame.index.names)
+    ]
     return frame.to_spark(index_col=names), names

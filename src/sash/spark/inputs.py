@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import AtomicType, DataType, StringType
+from pyspark.sql.types import DataType, DateType, NumericType, StringType, TimestampNTZType, TimestampType
 
 from sash.algebra import Over
 from sash.engine.reading import expressions_of, rewritten
@@ -19,6 +19,8 @@ from sash.errors import SashError
 from sash.expressions.columns import Expression, Foreign, Name
 from sash.expressions.naming import bind, quoted
 
+HASHED = (NumericType, StringType, DateType, TimestampType, TimestampNTZType)
+MOST_HASHED = 8
 ROW = "__sash_row"  # a column that says no more than that there is a row
 
 
@@ -32,6 +34,7 @@ class Inputs:
     columns: dict[str, Column] = field(default_factory=dict)
     _known: dict[Any, str] = field(default_factory=dict)
     _computed: set[str] = field(default_factory=set)
+    _foreign: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.names = list(self.frame.columns)
@@ -57,15 +60,20 @@ class Inputs:
             self._known[bound.key] = name
             if not is_plain(bound):
                 self._computed.add(name)
+            if isinstance(bound, Foreign):
+                self._foreign.append(name)
         return Name((self._known[bound.key],))
 
-    def compute_keys(self, columns: Iterable[Over]) -> None:
-        """Let the frame have the keys that are computed: what rows are moved by must be what they are sorted by."""
+    def compute(self, columns: Iterable[Over]) -> None:
+        """Let the frame have what must be the same wherever it is read: computed keys, and all columns of PySpark.
+
+        What rows are moved by must be what they are sorted by; and a column of PySpark may be random.
+        """
         windows = [over.window for over in columns]
         keys = [each for window in windows for each in (*window.partition, *(order.column for order in window.order))]
-        for name in dict.fromkeys(key.path[0] for key in keys if key.paths):
+        for name in dict.fromkeys((*self._foreign, *(key.path[0] for key in keys if key.paths))):
             if name in self._computed:
-                kept = self.unused(self.frame, "key")
+                kept = self.unused(self.frame, "computed")
                 self.frame = self.frame.withColumn(kept, self.columns[name])
                 self.columns[name] = F.col(kept)
                 self._computed.discard(name)
@@ -89,9 +97,9 @@ class Inputs:
         return name
 
     def simple(self) -> list[Column]:
-        """The columns of the frame that Spark can hash, whatever the query reads of it."""
-        fields = [each for each in self.frame.schema.fields if isinstance(each.dataType, AtomicType)]
-        return [F.col(quoted(each.name)) for each in fields if self.names.count(each.name) == 1]
+        """A few columns of the frame that Spark can hash, whatever the query reads of it."""
+        fields = [each for each in self.frame.schema.fields if isinstance(each.dataType, HASHED)]
+        return [F.col(quoted(each.name)) for each in fields if self.frame.columns.count(each.name) == 1][:MOST_HASHED]
 
     def schema(self) -> pa.Schema:
         """The Arrow types of the columns; Spark looks at the expressions here, and an error in one is told."""
@@ -110,7 +118,7 @@ class Inputs:
 def spark_column(expression: Expression) -> Column:
     """An expression, bound to the names of its frame, as Spark has it."""
     if isinstance(expression, Foreign):
-        return expression.column
+        return F.coalesce(expression.column)  # refuses what gives several rows for one
     if isinstance(expression, Name):
         return F.col(".".join(map(quoted, expression.path)))
     return F.expr(expression.key)

@@ -18,6 +18,8 @@ from sash.spark.worker import as_told, batches_of, begin, received, spilled
 SAMPLES = 1024  # of each chunk
 CHUNK = 1 << 20  # keys that are sorted at once
 PIECE, OWN, TOLD = "__sash_piece", "__sash_own", "__sash_told"  # columns beside those that expressions read
+PLACES = ("__sash_own", "__sash_first", "__sash_last")
+SUMMARY = ("summary", "counts")  # what tasks say of their rows
 MINE = "mine"  # whether an answer is of a row in its own piece
 Batches = Iterator[pa.RecordBatch]
 
@@ -33,37 +35,54 @@ def sampling(order: KeyOrder, near: tuple[int, int]) -> Callable[[Batches], Batc
 
         begin()
         task = TaskContext.get().partitionId() << 32  # type: ignore[union-attr]
-        held: list[pa.RecordBatch] = []
-        rows = 0
-        for batch in batches:
-            held.append(batch)
-            rows += batch.num_rows
-            if rows >= CHUNK:
-                yield from sample(pa.Table.from_batches(held), order, SAMPLES, task, near).to_batches()
-                held, rows, task = [], 0, task + 1
-        if rows:
-            yield from sample(pa.Table.from_batches(held), order, SAMPLES, task, near).to_batches()
+        for number, held in enumerate(_chunks(batches, CHUNK)):
+            yield from sample(pa.Table.from_batches(held), order, SAMPLES, task + number, near).to_batches()
 
     return sampled
 
 
-def summarising(columns: dict[str, Over], names: list[str]) -> Callable[[Batches], Batches]:
-    """A summary of a task's rows for the pieces that do not hold them."""
+def summarising(
+    columns: dict[str, Over], among: tuple[Over, ...], names: list[str], splits: bool
+) -> Callable[[Batches], Batches]:
+    """Summaries of a task's rows for the pieces that do not hold them, and how many rows each piece has.
+
+    Where the summary of an interval may be split, a chunk at a time.
+    """
+
+    def summary(held: list[pa.RecordBatch]) -> pa.RecordBatch:
+        table = pa.table(pa.Table.from_batches(held).columns, [*names, *PLACES])
+        own, first, last = (_numbers(table, name) for name in PLACES)
+        said = summarise(table.select(names), columns, own, first, last, arrival=False, among=among)
+        counts = np.bincount(own).astype(np.int64).tobytes()
+        return pa.record_batch([pa.array([said], pa.binary()), pa.array([counts], pa.binary())], list(SUMMARY))
 
     def summarised(batches: Batches) -> Batches:
         begin()
-        held = list(batches)
-        if held:
-            table = pa.table(pa.Table.from_batches(held).columns, [*names, "own", "first", "last"])
-            places = [_numbers(table, name) for name in ("own", "first", "last")]
-            summary = summarise(table.select(names), columns, *places, arrival=False)
-            yield pa.record_batch([pa.array([summary], pa.binary())], ["summary"])
+        for held in _chunks(batches, CHUNK if splits else None):
+            yield summary(held)
 
     return summarised
 
 
+def _chunks(batches: Batches, rows: int | None) -> Iterator[list[pa.RecordBatch]]:
+    """Batches together, as many as have so many rows; all of them for None."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if rows is not None and sum(map(len, held)) >= rows:
+            yield held
+            held = []
+    if any(map(len, held)):
+        yield held
+
+
 def piecewise(
-    columns: dict[str, Over], names: list[str], answers: pa.Schema, cuts: Cuts | None, memory: int | None
+    columns: dict[str, Over],
+    among: tuple[Over, ...],
+    names: list[str],
+    answers: pa.Schema,
+    cuts: Cuts | None,
+    memory: int | None,
 ) -> Callable[[Any], Any]:
     """What the UDF runs: rows of whole pieces, copies among them; each gets an answer, right where it is its own."""
     inputs = [name for name in names if name not in (PIECE, OWN, TOLD)]
@@ -74,32 +93,48 @@ def piecewise(
         first = next(rows, None)
         if first is None:
             return
-        carried = Carried(first[TOLD][0].as_py() if TOLD in names else [])  # only with the first row of a task
+        told = first[TOLD][0].as_py() if TOLD in names else []  # only with the first row of a task
+        carried = Carried(each[SUMMARY[0]] for each in told)
+        counts = _added([np.frombuffer(each[SUMMARY[1]], np.int64) for each in told])
 
         def answered(table: pa.Table) -> pa.Table:
             piece, own = _numbers(table, PIECE), _numbers(table, OWN)
-            if cuts is not None:
-                _check(piece, own, cuts)
-            found = evaluate_carried(table.select(inputs), columns, piece, own, carried, arrival=False)
-            return as_told(found | {MINE: pa.array(piece == own)}, answers)
+            _check(piece, own, cuts, counts)
+            found = evaluate_carried(table.select(inputs), columns, piece, own, carried, arrival=False, among=among)
+            out = as_told(found, pa.schema(list(answers)[:-1]))
+            return out.append_column(MINE, pa.array(piece == own))
 
-        told = [name for name in names if name != TOLD]
-        whole = (batch.select(told) for batch in chain([first], rows))
-        yield from spilled(whole, answered, (PIECE,), None, memory, len(columns))
+        kept = [name for name in names if name != TOLD]
+        whole = (batch.select(kept) for batch in chain([first], rows))
+        yield from spilled(whole, answered, {PIECE: "piece"}, None, memory, len(columns))
 
     return batches_of(evaluated)
+
+
+def _added(counts: list[np.ndarray]) -> np.ndarray | None:
+    """How many rows each piece has, from what each task counted."""
+    if not counts:
+        return None
+    total = np.zeros(max(map(len, counts)), np.int64)
+    for each in counts:
+        total[: len(each)] += each
+    return total
 
 
 def _numbers(table: pa.Table, name: str) -> np.ndarray:
     return table[name].combine_chunks().to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
 
 
-def _check(piece: np.ndarray, own: np.ndarray, cuts: Cuts) -> None:
-    """Refuse to answer where fewer rows came than were there when the cuts were made."""
-    before, after = (np.bincount(piece[way], minlength=cuts.pieces) for way in (own < piece, own > piece))
-    for each in np.flatnonzero(np.bincount(piece, minlength=cuts.pieces)).tolist():
-        promised = cuts.promised(each)
-        if before[each] < promised[0] or after[each] < promised[1]:
+def _check(piece: np.ndarray, own: np.ndarray, cuts: Cuts | None, counts: np.ndarray | None) -> None:
+    """Refuse to answer where other rows came than were there when they were sampled or summarised."""
+    pieces = int(piece.max()) + 1
+    before, mine, after = (
+        np.bincount(piece[way], minlength=pieces) for way in (own < piece, own == piece, own > piece)
+    )
+    for each in np.flatnonzero(before + mine + after).tolist():
+        promised = (0, 0) if cuts is None else cuts.promised(each)
+        known = mine[each] if counts is None else counts[each] if each < len(counts) else 0
+        if before[each] < promised[0] or after[each] < promised[1] or mine[each] != known:
             raise SashError(
                 "the data changed between two reads of it: cache the DataFrame, or write it out, before withColumns"
             )

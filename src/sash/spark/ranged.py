@@ -8,6 +8,7 @@ partials of the rows that their piece does not hold. From there on it is one laz
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -18,14 +19,15 @@ from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 from sash.algebra import Over
 from sash.engine.carrying import carries, may_split
 from sash.engine.ranges import Cuts, KeyOrder, Sample, cut, expected, reach, together
-from sash.options import asked_memory
+from sash.options import asked_memory, budget
 from sash.spark.inputs import Inputs
-from sash.spark.piecewise import MINE, OWN, PIECE, TOLD, piecewise, sampling, summarising
+from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARY, TOLD, piecewise, sampling, summarising
 from sash.spark.routing import searched, searches
 from sash.spark.udfs import table_udf
 
-ROWS_A_PIECE = 1 << 16  # a piece of fewer rows is not worth a shuffle of its own
+ROWS_A_PIECE = 1 << 17  # a piece of fewer rows is not worth a shuffle of its own
 MOST_PIECES = 512  # more make the search for a row's piece a plan too large
+BYTES_A_ROW = 400  # that a piece may need, its copies included
 MOST_COPIES = 2  # of all rows, on the average: with more, fewer pieces are better
 ROW_IN_TASK = (1 << 33) - 1  # the part of Spark's monotonically increasing ids that counts within a task
 
@@ -44,62 +46,68 @@ class Ranged:
     """Window expressions of one partition and order, and where their rows are cut: anyhow, without an order."""
 
     columns: dict[str, Over]
+    among: tuple[Over, ...]  # by which ties are settled
     inputs: Inputs
     cuts: Cuts | None
 
-    @property
-    def copied(self) -> bool:
-        """Whether frames reach into other pieces, so that rows are copied there."""
+    @cached_property
+    def copied(self) -> tuple[bool, bool]:
+        """Whether frames reach into the piece before, and into the one after, so that rows are copied from there."""
         far = together([reach(over) for over in self.columns.values()])
-        return any(side.rows or side.groups or side.ranges for side in (far.before, far.after))
+        before, after = (bool(side.rows or side.groups or side.ranges) for side in (far.before, far.after))
+        return before, after
 
     def answered(self, frame: DataFrame, answers: pa.Schema) -> tuple[DataFrame, str]:
         """The frame with the answers as a struct in a new column, which is named."""
         routed, own, first, last = self._routed(frame)
         piece, told, name = (self.inputs.unused(frame, word) for word in ("piece", "told", "answers"))
-        if self.copied:
+        if any(self.copied):
             placed = routed.select("*", F.explode(F.sequence(first, last)).alias(piece))
         else:
             placed, piece = routed, own
-        placed = placed.repartition(F.col(piece))
+        # by number where that is fair, and by its hash where pieces were made by one
+        cuts = self.cuts
+        placed = placed.repartition(F.col(piece)) if cuts is None else placed.repartitionById(cuts.pieces, F.col(piece))
         taken = {**self._taken(), PIECE: F.col(piece), OWN: F.col(own)}
         if carried_names(self.columns):
             start = F.monotonically_increasing_id().bitwiseAND(F.lit(ROW_IN_TASK)) == 0
             placed = placed.select("*", F.when(start, self._summaries().scalar()).alias(told))
             taken[TOLD] = F.col(told)
         given = answers.append(pa.field(MINE, pa.bool_()))
-        run = table_udf(piecewise(self.columns, list(taken), given, self.cuts, asked_memory()), given)
+        run = table_udf(piecewise(self.columns, self.among, list(taken), given, self.cuts, asked_memory()), given)
         out = placed.select("*", run(*taken.values()).alias(name))
         # asked of the answers: a filter on the columns would make Spark search for the piece once more
-        return (out.filter(F.col(name).getField(MINE)) if self.copied else out), name
+        return (out.filter(F.col(name).getField(MINE)) if any(self.copied) else out), name
 
     def _taken(self) -> dict[str, Column]:
-        return self.inputs.taken(self.columns.values())
+        return self.inputs.taken(self.among)
 
     def _routed(self, frame: DataFrame) -> tuple[DataFrame, str, str, str]:
         """The frame with three columns: the piece a row belongs to, and the first and last that need it."""
         own, first, last = (self.inputs.unused(frame, word) for word in ("own", "first", "last"))
         if self.cuts is None:
-            hashed = F.xxhash64(*(self._taken().values() if self.inputs.columns else self.inputs.simple()))
+            hashed = F.xxhash64(*self.inputs.simple(), F.lit(0))
             pieces = F.lit(shuffle_partitions(frame))
             return frame.select("*", F.pmod(hashed, pieces).cast("int").alias(own)), own, own, own
         keys = self.inputs.spark(key_names(self.columns))
         found = dict(zip((own, first, last), searches(keys, self.cuts), strict=True))
-        if not self.copied:
-            found, first, last = {own: found[own]}, own, own
-        return searched(frame, found), own, first, last
+        before, after = self.copied
+        last, first = last if before else own, first if after else own
+        return searched(frame, {name: found[name] for name in {own, first, last}}), own, first, last
 
     def _summaries(self) -> DataFrame:
         """One row with the summaries of all pieces."""
         routed, own, first, last = self._routed(self.inputs.frame)
-        taken = self._taken()  # of all expressions: equal rows must be told apart as they are when answers are found
+        taken = self._taken()
         places = [F.col(name) for name in (own, first, last)]
         named = [column.alias(f"c{place}") for place, column in enumerate((*taken.values(), *places))]
-        if not may_split(self.columns):
-            routed = routed.repartition(F.col(own))
-        schema = StructType([StructField("summary", BinaryType())])
-        made = routed.select(*named).mapInArrow(summarising(self.columns, list(taken)), schema)
-        return made.agg(F.collect_list("summary"))
+        splits = may_split(self.columns)
+        if not splits:
+            pieces = shuffle_partitions(routed) if self.cuts is None else self.cuts.pieces
+            routed = routed.repartitionById(pieces, F.col(own))
+        schema = StructType([StructField(name, BinaryType()) for name in SUMMARY])
+        made = routed.select(*named).mapInArrow(summarising(self.columns, self.among, list(taken), splits), schema)
+        return made.agg(F.collect_list(F.struct(*SUMMARY)))
 
 
 def carried_names(columns: dict[str, Over]) -> list[str]:
@@ -135,7 +143,8 @@ def find_cuts(columns: dict[str, Over], inputs: Inputs, schema: pa.Schema) -> Cu
 def pieces_for(frame: DataFrame, rows: int) -> int:
     """How many pieces: as many as the session shuffles into, more for very many rows, fewer for few."""
     most = max(shuffle_partitions(frame), rows // (ROWS_A_PIECE * 16))
-    return max(1, min(MOST_PIECES, rows // ROWS_A_PIECE, most))
+    fitting = -(-rows * BYTES_A_ROW // budget())
+    return max(1, min(MOST_PIECES, max(fitting, min(rows // ROWS_A_PIECE, most))))
 
 
 def shuffle_partitions(frame: DataFrame) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as kinds
@@ -61,12 +60,17 @@ class Search:
 
     @cached_property
     def _counts(self) -> Column:
-        return F.array(*(F.lit(int(self.edges.counts[edge])) for edge in self.which))
+        return _array([str(int(self.edges.counts[edge])) for edge in self.which])
 
     @cached_property
     def _values(self) -> list[Column]:
         columns = [column.combine_chunks() for column in self.edges.keys.columns]
-        return [F.array(*(_literal(column[edge]) for edge in self.which)) for column in columns]
+        return [_array([_literal(column[edge]) for edge in self.which]) for column in columns]
+
+
+def _array(items: list[str]) -> Column:
+    """An array of constants; one text, since every call of a function of Spark is a message to the JVM."""
+    return F.expr(f"array({', '.join(items)})")
 
 
 def searches(keys: Sequence[Column], cuts: Cuts) -> tuple[Search, Search, Search]:
@@ -89,20 +93,31 @@ def searched(frame: DataFrame, found: Mapping[str, Search]) -> DataFrame:
     return frame
 
 
-def _literal(value: pa.Scalar) -> Column:
-    """A constant of exactly that value."""
-    kind = value.type
+def _literal(value: pa.Scalar) -> str:
+    """A constant of exactly that value, as SQL."""
+    kind, plain = value.type, value.as_py() if not kinds.is_temporal(value.type) else None
     if not value.is_valid:
-        return F.lit(None)
-    if kinds.is_date32(kind):
-        return F.date_from_unix_date(F.lit(value.value))
-    if kinds.is_timestamp(kind) and kind.unit == "us":
-        if kind.tz is not None:
-            return F.timestamp_micros(F.lit(value.value))
-        return F.expr(f"timestampadd(MICROSECOND, {value.value}L, timestamp_ntz'1970-01-01 00:00:00')")
-    plain: Any = value.as_py()
+        return "null"
+    if kinds.is_boolean(kind):
+        return str(plain)
+    if kinds.is_integer(kind):
+        return f"bigint('{plain}')"
+    if kinds.is_floating(kind):
+        return f"double('{plain!r}')"
+    if kinds.is_decimal(kind):
+        return f"cast('{plain:f}' as decimal({kind.precision}, {kind.scale}))"
     if isinstance(plain, bytes):
-        return F.lit(bytearray(plain))
-    if isinstance(plain, bool | int | float | str) or kinds.is_decimal(kind) or kinds.is_duration(kind):
-        return F.lit(plain)
+        return f"X'{plain.hex()}'"
+    if isinstance(plain, str):
+        return f"string(X'{plain.encode().hex()}')"
+    if kinds.is_date32(kind):
+        return f"date_from_unix_date({value.value})"
+    micros = f"bigint('{value.value}')"
+    if kinds.is_timestamp(kind) and kind.unit == "us":
+        zoned = kind.tz is not None
+        epoch = "timestamp_ntz'1970-01-01 00:00:00'"
+        return f"timestamp_micros({micros})" if zoned else f"timestampadd(MICROSECOND, {micros}, {epoch})"
+    if kinds.is_duration(kind) and kind.unit == "us":
+        days, rest = divmod(value.value, 86_400_000_000)
+        return f"make_dt_interval({days}, 0, 0, cast('{rest // 10**6}.{rest % 10**6:06}' as decimal(18, 6)))"
     raise SashError(f"rows cannot be cut by keys of type {kind}")

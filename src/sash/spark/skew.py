@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
+from functools import cached_property
 
+import pyarrow as pa
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sash import options
+from sash.spark.exchanges import Exchange
+from sash.spark.inputs import Inputs
 
 HOT_SHARE = 0.25  # of all rows: a key with more is cut into pieces
 HOT_ROWS = 1 << 20  # fewer are no burden for one task
@@ -20,24 +25,32 @@ STEPS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5, "EiB": 6}
 SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) (\w+)")
 
 
-def is_skewed(frame: DataFrame, keys: list[Column]) -> bool:
-    """Whether one value of the keys has so many rows that the others' tasks would wait for its one.
+@dataclass(frozen=True)
+class Skew:
+    """Looks for keys with very many rows in what a query reads."""
 
-    Reads a sample of the keys, where the options ask for it or the input is large.
-    """
-    if not options.skew or (options.skew == "auto" and expected_bytes(frame) < LOOK_FROM):
-        return False
-    named = [key.alias(f"k{place}") for place, key in enumerate(keys)]
-    counts = (
-        frame.select(*named)
-        .sample(fraction=SAMPLED, seed=0)
-        .groupBy(*(f"k{place}" for place in range(len(keys))))
-        .count()
-    )
-    found = counts.agg(F.max("count").alias("most"), F.sum("count").alias("rows")).first()
-    if found is None or not found["rows"]:
-        return False
-    return bool(found["most"] >= max(HOT_SHARE * found["rows"], HOT_ROWS * SAMPLED))
+    inputs: Inputs
+    schema: pa.Schema
+
+    def found(self, exchange: Exchange) -> bool:
+        """Whether one value of the keys has so many rows that the others' tasks would wait for its one.
+
+        Reads a sample of the keys, where the options ask for it or the input is large.
+        """
+        nested = any(pa.types.is_nested(self.schema.field(name).type) for name in exchange.keys)  # which have no order
+        if nested or not options.skew or (options.skew == "auto" and self._bytes < LOOK_FROM):
+            return False
+        named = [key.alias(f"k{place}") for place, key in enumerate(self.inputs.spark(exchange.keys))]
+        sample = self.inputs.frame.select(*named).sample(fraction=SAMPLED, seed=0)
+        counts = sample.groupBy(*(f"k{place}" for place in range(len(named)))).count()
+        found = counts.agg(F.max("count").alias("most"), F.sum("count").alias("rows")).first()
+        if found is None or not found["rows"]:
+            return False
+        return bool(found["most"] >= max(HOT_SHARE * found["rows"], HOT_ROWS * SAMPLED))
+
+    @cached_property
+    def _bytes(self) -> float:
+        return expected_bytes(self.inputs.frame)
 
 
 def expected_bytes(frame: DataFrame) -> float:

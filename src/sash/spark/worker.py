@@ -24,16 +24,21 @@ def begin() -> None:
 
 
 def evaluation(
-    columns: dict[str, Over], names: list[str], answers: pa.Schema, together: list[str], memory: int | None
+    columns: dict[str, Over],
+    among: tuple[Over, ...],
+    names: list[str],
+    answers: pa.Schema,
+    together: tuple[str, ...],
+    memory: int | None,
 ) -> Callable[[Any], Any]:
     """What an Arrow iterator UDF runs: columns of these names in, structs of answers out.
 
-    ``together`` are the keys by which all rows of a partition are in the task.
+    ``together`` are the keys by which all rows of a partition are in the task; ``among`` settles ties.
     """
     pieces = ranges(columns)
 
     def answered(table: pa.Table) -> pa.Table:
-        out = evaluate(table, columns, arrival=False)
+        out = evaluate(table, columns, arrival=False, among=among)
         return as_told({name: out[name] for name in columns}, answers)
 
     def evaluated(batches: Iterator[Any]) -> Iterator[pa.Array]:
@@ -57,7 +62,7 @@ def ranges(columns: Mapping[str, Over]) -> Ranges | None:
 def spilled(
     batches: Iterator[pa.RecordBatch],
     answered: Callable[[pa.Table], pa.Table],
-    together: Sequence[str],
+    together: Sequence[str] | Mapping[str, str],
     pieces: Ranges | None,
     memory: int | None,
     expressions: int,
@@ -96,8 +101,9 @@ def types_of(columns: dict[str, Over], schema: pa.Schema) -> dict[str, pa.DataTy
     for name, kind in kinds.items():
         if pa.types.is_null(kind):
             compiled = getattr(columns[name].call.aggregate, "compiled", True)
-            why = "its column is of nothing but NULL" if compiled else "its aggregate is not compiled"
-            raise SashError(f"{name}: Spark must know the type of the answer, which has none, as {why}")
+            if not compiled:
+                raise SashError(f"{name}: an aggregate with compiled=False does not run on Spark, only in memory")
+            raise SashError(f"{name}: Spark must know the type of the answer; a column of nothing but NULL has none")
     return kinds
 
 

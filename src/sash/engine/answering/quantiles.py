@@ -115,7 +115,6 @@ def _side_by_side(answers: list[pa.Array], rows: int, kind: pa.DataType) -> pa.A
     """Several quantiles of each frame as one list; NULL where the frame is empty."""
     if not answers:
         return pa.array([[]] * rows, pa.list_(kind))
-    empty = np.append(answers[0].is_null().to_numpy(zero_copy_only=False), False)
-    offsets = pa.array(offsets_of(np.full(rows, len(answers))), pa.int32(), mask=empty)
+    offsets = pa.array(offsets_of(np.full(rows, len(answers))), pa.int32())
     woven = np.arange(rows * len(answers)).reshape(len(answers), rows).T.ravel()
-    return pa.ListArray.from_arrays(offsets, pa.concat_arrays(answers).take(pa.array(woven)))
+    return pa.ListArray.from_arrays(offsets, pa.concat_arrays(answers).take(pa.array(woven)), mask=answers[0].is_null())

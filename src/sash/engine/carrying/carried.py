@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.carrying.summarising import PLACES
+from sash.engine.carrying.summarising import PART, PLACES
 from sash.engine.encoding import combined, equality_key
 
 NONE = np.zeros(0, np.int64)
@@ -30,10 +30,10 @@ class Carried:
         at = np.empty_like(order)
         at[order] = np.arange(len(order))
         starts = np.cumsum([0, *(parts.num_rows for parts, _ in read)])
-        owners = [rows["part"].to_numpy() + start for (_, rows), start in zip(read, starts, strict=False)]
+        owners = [rows[PART].to_numpy() + start for (_, rows), start in zip(read, starts, strict=False)]
         owner = at[np.concatenate(owners)]
         by_part = np.argsort(owner, kind="stable")
-        self.rows = pa.concat_tables([rows.drop_columns("part") for _, rows in read]).take(pa.array(by_part))
+        self.rows = pa.concat_tables([rows.drop_columns(PART) for _, rows in read]).take(pa.array(by_part))
         self.owner = owner[by_part]  # the part of each row, ascending
 
     @property

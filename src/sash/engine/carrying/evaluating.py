@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +33,14 @@ NOTHING = np.zeros(0, np.int64)
 
 
 def evaluate_carried(
-    table: pa.Table, columns: Mapping[str, Over], piece: Any, own: Any, carried: Carried, *, arrival: bool = True
+    table: pa.Table,
+    columns: Mapping[str, Over],
+    piece: Any,
+    own: Any,
+    carried: Carried,
+    *,
+    arrival: bool = True,
+    among: Iterable[Over] = (),
 ) -> dict[str, pa.Array]:
     """An answer for each expression and row of pieces, as over all rows of all pieces.
 
@@ -53,7 +60,7 @@ def evaluate_carried(
             piece, own = np.concatenate([into, piece]), np.concatenate([of, own])
     rows = PieceRows(table, piece, own, extra, window)
     if not arrival:
-        settle(rows, checked)
+        settle(rows, checked, among)
     edges = _Edges.of(rows, pieces, around, carried, window.partition)
     found = {}
     for name, over in checked.items():

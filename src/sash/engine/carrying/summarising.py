@@ -9,7 +9,7 @@ few rows that matter, each with its part.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,12 +32,20 @@ from sash.kernels.sorting import argsort
 from sash.windows.bounds import Bounds
 
 INTERVAL = "__sash_interval"
+PART = "__sash_part"  # of the summary that a row is kept for
 PLACES = ("own", "first", "last")
 BITS = 21  # of the number of a piece
 
 
 def summarise(
-    table: pa.Table, columns: Mapping[str, Over], own: Any, first: Any, last: Any, *, arrival: bool = True
+    table: pa.Table,
+    columns: Mapping[str, Over],
+    own: Any,
+    first: Any,
+    last: Any,
+    *,
+    arrival: bool = True,
+    among: Iterable[Over] = (),
 ) -> bytes:
     """What pieces must know of rows that they do not hold, for the expressions that carry.
 
@@ -54,7 +62,7 @@ def summarise(
     ordered = any(map(sees_order, checked.values()))
     rows = Specification(whole, (col(INTERVAL), *window.partition), window.order if ordered else ())
     if ordered and not arrival:
-        settle(rows, checked)
+        settle(rows, checked, among)
     chosen = _parts(rows, window.partition)
     starts, stops = rows.segments[chosen], rows.segments[chosen + 1]
     heads = pa.array(starts)
@@ -75,7 +83,7 @@ def summarise(
     came = positions if rows.permutation is None else rows.permutation[positions]
     few = table.take(pa.array(came)) if len(came) else table.slice(0, 0)
     rows.forget()
-    return _written(pa.table(found), few.add_column(0, "part", pa.array(owner, pa.int32())))
+    return _written(pa.table(found), few.add_column(0, PART, pa.array(owner, pa.int32())))
 
 
 def _intervals(*places: Any) -> tuple[list[np.ndarray], np.ndarray]:

@@ -141,7 +141,7 @@ class _Spill:
         self.schema = self.schema or found.schema
         file = self.disk.file()
         if len(arrival):
-            self._write(file, numbered(found.cast(self.schema), arrival))
+            self._write(file, numbered(found if found.schema == self.schema else found.cast(self.schema), arrival))
         pa.default_memory_pool().release_unused()
         return file
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sash.engine.spilling.estimating import size_of
 
-ARRIVAL = "arrival"
+ARRIVAL = "__sash_arrival"
 
 
 class Directory:

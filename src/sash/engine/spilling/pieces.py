@@ -63,6 +63,6 @@ def cut_apart(rows: Rows, ranges: Ranges, cuts: Cuts, budget: int, disk: Directo
             if end > start:
                 taken = row[start:end]
                 copied = table.take(pa.array(taken))
-                marked = unnumbered(copied).append_column("own", pa.array(own[taken] == place))
+                marked = unnumbered(copied).append_column("__sash_own", pa.array(own[taken] == place))
                 pieces[place].write(numbered(marked, arrivals(copied)))
     return [piece for piece in pieces if piece.rows]
