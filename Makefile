@@ -22,8 +22,8 @@ run: $(READY)  ## a sliding-window computation on real flights, with a table and
 test: lint  ## lint, then every test, on two cores
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-long: $(READY)  ## the hard tests: many more random cases
-	SASH_TEST_EXAMPLES=2000 $(BIN)/python -m pytest -n 2 --dist loadfile
+test-long: $(READY)  ## the hard tests: many more random cases, clusters that lose workers
+	SASH_TEST_EXAMPLES=2000 $(BIN)/python -m pytest -n 2 --dist loadfile -m ''
 
 lint: $(READY)  ## formatting, style and types
 	$(BIN)/ruff format --check .

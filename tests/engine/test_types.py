@@ -311,3 +311,9 @@ def test_decimals_of_more_digits_than_spark_has():
         assert sash.withColumns(table, {"a": sf.max("x").over(window)})["a"].to_pylist() == [value]
         with pytest.raises(SashError, match="sum takes decimals of at most 38 digits, got some of decimal256"):
             sash.withColumns(table, {"a": sf.sum("x").over(window)})
+
+
+def test_several_percentages_beside_an_empty_frame():
+    table = pa.table({"q": [1, None, None, 4], "i": [1, 2, 3, 4]})
+    over = sf.percentile("q", [0.5, 0.9]).over(Window.orderBy("i").rowsBetween(0, 0))
+    assert sash.withColumns(table, {"p": over})["p"].to_pylist() == [[1.0, 1.0], None, None, [4.0, 4.0]]

