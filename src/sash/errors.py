@@ -17,6 +17,8 @@ class SashError(Exception):
     lift must be a function, got 1 of type int
     """
 
+    column: str | None = None  # what was being computed, where that is known
+
 
 class NotCompilable(SashError):
     """A function of an aggregate is outside what Numba compiles."""
@@ -32,11 +34,12 @@ class Overflow(SashError, ArithmeticError):
 
 @contextmanager
 def column_named(name: str) -> Iterator[None]:
-    """Let an error say which column it is about."""
+    """Let an error know which column it is about."""
     try:
         yield
     except SashError as error:
-        raise type(error)(f"{name}: {error}") from None
+        error.column = name
+        raise
 
 
 class SashWarning(UserWarning):

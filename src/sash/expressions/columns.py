@@ -340,15 +340,15 @@ def lit(value: Any) -> Column:
 def as_column(thing: Any) -> Column | Foreign:
     """What an argument of a function means: text is a column's name, as it is; other values are literals.
 
-    >>> as_column("qty"), as_column("a.b"), as_column("`a.b`"), as_column(1)
-    (qty, `a.b`, `a.b`, 1)
+    >>> as_column("qty"), as_column("a.b"), as_column(1)
+    (qty, `a.b`, 1)
     """
     if isinstance(thing, Column | Foreign):
         return thing
     if isinstance(thing, str):
         if not thing:
             raise SashError("a column's name must not be empty")
-        return col(thing) if thing[0] == thing[-1] == "`" and len(thing) > 1 else Name((thing,))
+        return Name((thing,))
     return Foreign(thing) if is_pyspark(thing, "Column") else operand(thing)
 
 

@@ -58,6 +58,8 @@ def resolve(path: tuple[str, ...], names: Sequence[str]) -> tuple[str, tuple[str
 
     >>> resolve(("a", "b"), ["a", "x"]), resolve(("a", "b"), ["a.b"]), resolve(("Price",), ["price"])
     (('a', ('b',)), ('a.b', ()), ('price', ()))
+    >>> resolve(("`a.b`",), ["a.b"])
+    ('a.b', ())
     """
     whole = ".".join(path)
     for alike in (str, str.lower):
@@ -67,6 +69,8 @@ def resolve(path: tuple[str, ...], names: Sequence[str]) -> tuple[str, tuple[str
                 raise SashError(f"the column {head!r} is ambiguous; there are {', '.join(found)}")
             if found:
                 return found[0], fields
+    if len(path) == 1 and len(whole) > 2 and whole[0] == whole[-1] == "`":  # as PySpark quotes a name
+        return resolve(parts(whole), names)
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     inside = len(path) == 1 and whole.partition(".")[0] in names
     hint = f"; sash.col({whole!r}) is a field of a struct" if inside else ""

@@ -70,8 +70,13 @@ def spilled(
     """Answers as structs, in the order in which the rows came; through files where memory does not suffice."""
     budget = memory or options.budget()
     found = spilling(batches, answered, together, budget=budget, pieces=pieces, bytes_per_row=scratch(expressions))
-    for batch in found:
-        yield batch.to_struct_array()
+    try:
+        for batch in found:
+            yield batch.to_struct_array()
+    except SashError as error:
+        if error.column is None:
+            raise
+        raise type(error)(f"{error.column}: {error}") from None
 
 
 def batches_of(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
