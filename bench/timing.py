@@ -27,7 +27,7 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Non
     widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
     print(f"\n{title}")
     for row in cells:
-        print("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+        print("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)), flush=True)
 
 
 def machine() -> str:

@@ -9,12 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sash import functions, options
+    from sash import functions, options, sql
     from sash.algebra import Aggregate
     from sash.checking import check
     from sash.errors import SashError
     from sash.expressions import col
     from sash.frames import explain, withColumns
+    from sash.sql.registry import register
     from sash.windows import Window
 
 _HOMES = {
@@ -26,10 +27,24 @@ _HOMES = {
     "explain": "sash.frames",
     "functions": "sash.functions",
     "options": "sash.options",
+    "register": "sash.sql.registry",
+    "sql": "sash.sql",
     "withColumns": "sash.frames",
 }
 
-__all__ = ["Aggregate", "SashError", "Window", "check", "col", "explain", "functions", "options", "withColumns"]
+__all__ = [
+    "Aggregate",
+    "SashError",
+    "Window",
+    "check",
+    "col",
+    "explain",
+    "functions",
+    "options",
+    "register",
+    "sql",
+    "withColumns",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 if TYPE_CHECKING:
     from sash.algebra import Over
     from sash.planner import Plan
+    from sash.sql.plan import QueryPlan
 
 Frame = TypeVar("Frame")
 
@@ -37,8 +38,14 @@ def withColumns(frame: Frame, columns: Mapping[str, Over]) -> Frame:
     return evaluate(frame, columns)
 
 
-def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
-    """Say how ``withColumns`` would answer: sorts, frames, algorithms, and why these.
+def explain(frame: Any, columns: Any = None, *, spark: Any = None, **tables: Any) -> Plan | QueryPlan:
+    """Say how ``withColumns`` would answer, or ``sash.sql``: sorts, frames, algorithms, and why these.
+
+    Args:
+        frame: a frame, or a query as text.
+        columns: names and expressions, for a frame; the ``args`` of a query.
+        spark: the session of a query, as for ``sash.sql``.
+        tables: the tables of a query.
 
     >>> import pyarrow as pa
     >>> from sash import Window, functions as sf
@@ -46,7 +53,12 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     >>> so_far = Window.orderBy("at")
     >>> explain(trades, {"best": sf.max("price").over(so_far)}).chosen
     {'best': 'two_stacks'}
+
     """
+    if isinstance(frame, str):
+        from sash.sql.running import explain as explain_query
+
+        return explain_query(frame, columns, spark=spark, **tables)
     if _is_spark(frame):
         from sash.spark import frames
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from pyspark.errors import PythonException
+from pyspark.errors import PySparkException, PythonException
 
 from sash import errors
 from sash.errors import SashError
@@ -72,25 +72,25 @@ def recognised(error: Any) -> SashError | None:
     return None
 
 
-def made(name: str, sentence: str) -> SashError:
+def made(name: str, sentence: str, stands_for: Any = PythonException) -> SashError:
     """A Sash error of a class named so, which is also the exception of PySpark that it stands for."""
-    return _both(name)(sentence)
+    return _both(name, stands_for)(sentence)
 
 
 @functools.cache
-def _both(name: str) -> type[SashError]:
+def _both(name: str, stands_for: Any) -> type[SashError]:
     kind = getattr(errors, name, SashError)
     kind = kind if isinstance(kind, type) and issubclass(kind, SashError) else SashError
 
     def __init__(self: Any, sentence: str) -> None:
-        PythonException.__init__(self, message=sentence)
+        PySparkException.__init__(self, message=sentence)
         self.args = (sentence,)
 
     def __str__(self: Any) -> str:  # PySpark's own adds its error class
         return self.args[0]
 
     body = {"__module__": errors.__name__, "__doc__": kind.__doc__, "__init__": __init__, "__str__": __str__}
-    return type(kind.__name__, (kind, PythonException), body)
+    return type(kind.__name__, (kind, stands_for), body)
 
 
 def _advice(module: str) -> str:

@@ -1,0 +1,173 @@
+"""Continuous queries in CQL's notation: ``select istream max(len) from calls [range 24 hours slide 1 minute]``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from sash.algebra import Call
+from sash.errors import SashError
+from sash.expressions.columns import Column
+from sash.expressions.parsing import parse
+from sash.sql import blocks
+from sash.sql.registry import REGISTERED
+from sash.sql.syntax import Span, aggregate_at
+from sash.sql.tokens import NUMBER, STRING, Source
+from sash.sql.vocabulary import call_of, known
+from sash.windows.intervals import Interval
+
+STREAMS = {"ISTREAM": "changes", "RSTREAM": "final"}
+WINDOWS = ("RANGE", "ROWS", "PARTITION")
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """What ``sash.stream`` is asked for: aggregates by name, over the windows of a stream."""
+
+    stream: str
+    queries: dict[str, Call]
+    range: Interval | int
+    slide: Interval | int | None = None
+    key: tuple[str, ...] = ()
+    condition: str | None = None
+    emit: str = "final"
+
+    def __str__(self) -> str:
+        lines = [f"every window of {self._words(self.range)} of {self.stream}"]
+        lines[0] += f", one each {self._words(self.slide)}" if self.slide is not None else ""
+        lines[0] += f", for each {', '.join(self.key)}" if self.key else ""
+        lines[0] += f", where {self.condition}" if self.condition else ""
+        lines[0] += "; answers that change" if self.emit == "changes" else ""
+        return "\n".join([*lines, *(f"  {name} = {call}" for name, call in self.queries.items())])
+
+    @staticmethod
+    def _words(size: Interval | int | None) -> str:
+        return f"{size:,} rows" if isinstance(size, int) else str(size)
+
+
+def is_continuous(source: Source) -> bool:
+    """Whether a query has a window of a stream, or asks for a stream."""
+    return any(_opens(source, place) or _streams(source, place) for place in range(len(source.tokens)))
+
+
+def _streams(source: Source, place: int) -> bool:
+    """Whether a select asks for a stream; a column may have such a name."""
+    word, following = source.word(place + 1), source.word(place + 2)
+    return (
+        source.word(place) == "SELECT"
+        and word in (*STREAMS, "DSTREAM")
+        and following not in (",", ".", "FROM", "AS", "")
+    )
+
+
+def continuous(source: Source, lo: int, hi: int) -> Continuous:
+    """Read a continuous query."""
+    if source.word(lo) != "SELECT":
+        raise source.error("a continuous query is one SELECT", lo)
+    emit, start = "final", lo
+    if source.word(lo + 1) == "DSTREAM":
+        raise source.error("DSTREAM, which gives what leaves the answer, is not supported; ISTREAM is", lo + 1)
+    if source.word(lo + 1) in STREAMS:
+        emit, start = STREAMS[source.word(lo + 1)], lo + 1
+    block = blocks.block(source, start, hi)
+    for word in ("HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT"):
+        if word in block.clauses:
+            raise source.error(f"a continuous query has no {word}", block.clauses[word][0] - 1)
+    if "FROM" not in block.clauses:
+        raise source.error("a continuous query selects from a stream", hi - 1)
+    first, end = block.clauses["FROM"]
+    opened = next((place for place in range(first, end) if _opens(source, place)), None)
+    if opened is None:
+        sentence = "a stream is followed by its window, such as [range 24 hours slide 1 minute] or [rows 1000 slide 10]"
+        raise source.error(sentence, first)
+    stream = source.tokens[first].name
+    if opened != first + 1 or source.after(opened) != end:
+        raise source.error("a continuous query selects from one stream and its window", first)
+    extent, slide, key = _window(source, opened + 1, source.closing[opened])
+    groups = [source.cut(*each) for each in source.parts(*block.clauses["GROUP"])] if "GROUP" in block.clauses else []
+    where = source.cut(*block.clauses["WHERE"]) if "WHERE" in block.clauses else None
+    key = tuple(dict.fromkeys((*key, *groups)))
+    queries = dict(_query(source, each, key) for each in block.items if source.cut(*each.span) not in key)
+    if not queries:
+        raise source.error("a continuous query needs an aggregate", start + 1)
+    return Continuous(stream, queries, extent, slide, key, where, emit)
+
+
+def _opens(source: Source, place: int) -> bool:
+    """Whether a bracket at a place begins the window of a stream."""
+    if source.word(place) != "[" or source.word(place + 1) not in WINDOWS or source.word(place + 2) == "]":
+        return False
+    return source.tokens[place - 1].is_name
+
+
+def _window(source: Source, lo: int, hi: int) -> tuple[Interval | int, Interval | int | None, tuple[str, ...]]:
+    """How long a window is, how far apart, and for which keys."""
+    key: tuple[str, ...] = ()
+    if source.words(lo, "PARTITION", "BY"):
+        end = source.find(lo, hi, "ROWS")
+        key = tuple(source.cut(*each) for each in source.parts(lo + 2, end))
+        lo = end
+    if lo >= hi or source.word(lo) not in ("ROWS", "RANGE"):
+        raise source.error("the window of a stream is by RANGE or by ROWS", min(lo, hi))
+    by_rows = source.word(lo) == "ROWS"
+    middle = source.find(lo, hi, "SLIDE")
+    slide = _size(source, (middle + 1, hi), by_rows) if middle < hi else None
+    return _size(source, (lo + 1, middle), by_rows), slide, key
+
+
+def _size(source: Source, span: Span, by_rows: bool) -> Interval | int:
+    lo, hi = span
+    if by_rows:
+        if hi - lo != 1 or not re.fullmatch(r"[1-9]\d*", source.cut(lo, hi)):
+            raise source.error("a number of rows must be a whole number above zero", min(lo, hi))
+        return int(source.cut(lo, hi))
+    words = [token.value if token.kind == STRING else token.text for token in source.tokens[lo:hi]]
+    try:
+        size = Interval.parse(" ".join(words) or "nothing", "a window by RANGE")
+    except SashError as error:
+        raise source.error(str(error), min(lo, hi)) from None
+    if not size or size.backward:
+        raise source.error("a window must be longer than zero", lo)
+    return size
+
+
+def _query(source: Source, item: blocks.Item, key: tuple[str, ...]) -> tuple[str, Call]:
+    """The name of an aggregate, and its call."""
+    lo, hi = item.span
+    called = aggregate_at(source, lo, hi)
+    if called is None or not (known(called.name) or called.name.lower() in REGISTERED):
+        beside = f", or one of its keys, {', '.join(key)}" if key else ""
+        raise source.error(f"a continuous query selects aggregates{beside}", lo)
+    try:
+        call = call_of(called, _Columns(source))
+    except SashError as error:
+        raise source.error(str(error), lo) from None
+    return (source.tokens[item.alias].name if item.alias is not None else source.shown(lo, hi)), call
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Arguments as Sash's own expressions."""
+
+    source: Source
+
+    def column(self, span: Span) -> Column:
+        return parse(self.source.cut(*span))
+
+    def is_number(self, span: Span) -> bool:
+        return span[1] - span[0] == 1 and self.source.tokens[span[0]].kind == NUMBER
+
+    def is_constant(self, span: Span) -> bool:
+        return not self.column(span).paths
+
+    def every(self, spans: tuple[Span, ...]) -> Column:
+        tests = " AND ".join(f"({self.source.cut(*each)}) IS NOT NULL" for each in spans)
+        return parse(f"CASE WHEN {tests} THEN TRUE END")
+
+    def constant(self, span: Span, what: str) -> Any:
+        value = getattr(self.column(span), "value", None)
+        if value is None:
+            raise SashError(f"{what} must be a constant, got {self.source.shown(*span)}")
+        return float(value) if isinstance(value, Decimal) else value

@@ -1,0 +1,126 @@
+"""The query for what window calls read: the expressions beside them, and their arguments, each once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sash.errors import SashError
+from sash.sql.scope import Scope
+from sash.sql.texts import quoted
+
+if TYPE_CHECKING:
+    from sash.sql.rewriting import Rewriting
+
+RANDOM = frozenset("RAND RANDN RANDOM RANDSTR UNIFORM UUID SHUFFLE MONOTONICALLY_INCREASING_ID".split())
+LONGEST = 80  # characters of a name
+
+
+class Inner:
+    """The columns of the query, in order; those of the user's list come first, so that GROUP BY 1 means the same."""
+
+    def __init__(self, query: Rewriting, scope: Scope) -> None:
+        self.query, self.source, self.scope = query, query.source, scope
+        self.taken: set[str] = set()  # names, in lower case
+        self.known: dict[tuple[str, ...], str] = {}
+        self.items: dict[int, tuple[str, list[str], list[str] | None]] = {}  # text, names, and what they are shown as
+        self.extras: list[tuple[str, str]] = []
+        self.placeholders: set[int] = set()
+        self.outputs: list[str] = []
+
+    def unused(self, words: str) -> str:
+        """A name like these words that no column has, in any case."""
+        words = words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
+        while words.lower() in self.taken:
+            words += "'"
+        self.taken.add(words.lower())
+        return words
+
+    def star(self, place: int, lo: int, hi: int, body: str) -> int:
+        """All columns, or all of a table; what they are called is asked of Spark."""
+        text = self.query.kept(lo, hi, self.scope)
+        found = self.query.session.frame(self.scope.before(f"SELECT {text} {body}")).columns
+        names = [self.unused(each) for each in found]
+        lower = [each.lower() for each in found]
+        if hi - lo == 1:  # a name alone means the column here
+            for name, inside in zip(lower, names, strict=True):
+                if lower.count(name) == 1:
+                    self.known.setdefault((name.upper(),), inside)
+        self.outputs += found
+        self.items[place] = text, names, list(found)
+        return place
+
+    def item(self, place: int, lo: int, hi: int, alias: str) -> int:
+        """An expression of the user's list."""
+        name = self.unused(self.source.shown(lo, hi))
+        self.items[place] = self.query.kept(lo, hi, self.scope) + alias, [name], None
+        if not self._is_random(lo, hi):
+            self.known.setdefault(self._same(lo, hi), name)
+        return place
+
+    def windowed(self, place: int) -> None:
+        """Keep the place of an expression that is computed later."""
+        self.placeholders.add(place)
+
+    def column(self, lo: int, hi: int) -> str:
+        """The name of the column that an expression is here."""
+        same = self._same(lo, hi)
+        if same in self.known and not self._is_random(lo, hi):
+            return self.known[same]
+        name = self.text(self.query.kept(lo, hi, self.scope), self.source.shown(lo, hi))
+        self.known[same] = name
+        return name
+
+    def text(self, text: str, words: str) -> str:
+        """The name of the column that a text is here."""
+        name = self.unused(words)
+        self.extras.append((text, name))
+        return name
+
+    def derived(self, text: str, words: str) -> str:
+        """As ``text``, once for each text."""
+        found = next((name for each, name in self.extras if each == text), None)
+        return found or self.text(text, words)
+
+    def frame(self, head: str, body: str, grouped: bool) -> Any:
+        """The DataFrame of the query, each column under its name here."""
+        texts, names, shown = [], [], []
+        for place in sorted({*self.items, *self.placeholders}):
+            if place in self.items:
+                text, inside, _ = self.items[place]
+                texts.append(text)
+                names += inside
+                shown.append((place, len(names) - len(inside)))
+            elif grouped:  # it has a number that GROUP BY may use
+                texts.append("NULL")
+                names.append(self.unused("NULL"))
+        texts += [f"{text} AS {quoted(name)}" for text, name in self.extras]
+        names += [name for _, name in self.extras]
+        if not texts:
+            texts, names = ["TRUE"], [self.unused("row")]
+        text = f"SELECT {head}{' ' * bool(head)}{', '.join(texts)} {body}"
+        frame = self.query.session.frame(self.scope.before(text))
+        found = frame.columns
+        if len(found) != len(names):
+            raise SashError(
+                "an expression that gives several columns cannot stand beside a window call; use a subquery"
+            )
+        for place, start in shown:
+            text, inside, told = self.items[place]
+            self.items[place] = text, inside, told or [found[start]]
+        return frame.toDF(*names)
+
+    def listed(self, shown: str | int) -> list[str]:
+        """What stands in the list of the last select for an item of the user's."""
+        if isinstance(shown, str):
+            return [shown]
+        _, names, outputs = self.items[shown]
+        return [f"{quoted(name)} AS {quoted(out)}" for name, out in zip(names, outputs or names, strict=True)]
+
+    def _same(self, lo: int, hi: int) -> tuple[str, ...]:
+        """What makes two expressions one; a name in backticks is the name."""
+        if hi - lo == 1 and self.source.tokens[lo].is_name:
+            return (self.source.tokens[lo].name.upper(),)
+        return self.source.same(lo, hi)
+
+    def _is_random(self, lo: int, hi: int) -> bool:
+        return any(self.source.word(place) in RANDOM for place in range(lo, hi))

@@ -1,0 +1,28 @@
+"""The plan of a query: that of each select with window calls, and what is left to Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sash.planner import Plan
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """A plan of a whole query: ``str`` says it in words, ``chosen`` maps each column to its algorithm."""
+
+    selects: tuple[Plan, ...]
+    by_spark: tuple[str, ...]
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """The algorithm that answers each window call; those of Spark are its own."""
+        found = {column: name for plan in self.selects for column, name in plan.chosen.items()}
+        return found | dict.fromkeys(self.by_spark, "spark")
+
+    def __str__(self) -> str:
+        lines = [str(plan) for plan in self.selects]
+        lines += [f"by Spark itself: {call}" for call in self.by_spark]
+        return "\n\n".join(lines) or "no window calls for Sash: Spark answers the query as it is"
+
+    __repr__ = __str__

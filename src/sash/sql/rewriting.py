@@ -1,0 +1,139 @@
+"""Rewriting: every select with window calls becomes one of columns that Sash has computed; the rest stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sash.algebra import Over
+from sash.errors import SashError
+from sash.sql import blocks, who
+from sash.sql.scope import Named, Scope
+from sash.sql.selecting import Selecting
+from sash.sql.tokens import Source
+from sash.sql.windows import definitions, resolved
+
+
+class Session(Protocol):
+    """Spark, as far as rewriting needs it."""
+
+    def frame(self, text: str) -> Any:
+        """The DataFrame of a query; Spark looks at it, but does not run it."""
+
+    def value(self, text: str) -> Any:
+        """What an expression without columns is."""
+
+    def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
+        """What stands in a text for a frame with these columns."""
+
+    def failure(self, error: Exception, source: Source, span: tuple[int, int]) -> Exception | None:
+        """What Spark does not accept, shown where the user wrote it; None of other errors."""
+
+
+@dataclass
+class Rewriting:
+    """One query on its way."""
+
+    source: Source
+    session: Session
+    depth: int = 0
+
+    def top(self, lo: int, hi: int, scope: Scope) -> str:
+        """The whole query, with the tables that it was given."""
+        return self.query(lo, hi, Scope(), list(scope.tables))
+
+    def query(self, lo: int, hi: int, scope: Scope, tables: Sequence[Named] = ()) -> str:
+        """A query: common table expressions, selects joined by UNION and such, an order."""
+        source = self.source
+        named = list(tables)
+        recursive = False
+        if source.word(lo) == "WITH":
+            own, recursive, lo = self.with_clause(lo, hi, scope.plus(named))
+            named += own
+        inner = scope.plus(named, recursive)
+        spans, end = blocks.operands(source, lo, hi)
+        text, at = "", None
+        for start, stop in spans:
+            text += source.text[at : source.tokens[start].start] if at is not None and start < hi else ""
+            if start >= stop:
+                raise source.error("a select is missing here", min(start, len(source.tokens) - 1))
+            text += self.select(start, stop, inner) if source.word(start) == "SELECT" else self.kept(start, stop, inner)
+            at = source.tokens[stop - 1].end
+        if end < hi:
+            text += source.text[at : source.tokens[end].start] + self.kept(end, hi, inner)
+        if not named:
+            return text
+        return f"{inner.words if recursive else 'WITH '}{', '.join(each.text for each in named)} {text}"
+
+    def with_clause(self, lo: int, hi: int, scope: Scope) -> tuple[list[Named], bool, int]:
+        """The common table expressions of a query, and where it goes on."""
+        source, place = self.source, lo + 1
+        recursive = source.word(place) == "RECURSIVE"
+        place += recursive
+        named: list[Named] = []
+        while True:
+            start = place
+            opened = source.find(place, hi, "AS", "(") + 1
+            if place >= hi or not source.tokens[place].is_name or opened >= hi:
+                raise source.error("WITH takes queries such as t AS (SELECT …)", min(place, len(source.tokens) - 1))
+            closed = source.closing[opened]
+            self.depth += 1
+            body = self.query(opened + 1, closed, scope.plus(named, recursive))
+            self.depth -= 1
+            head = source.text[source.tokens[start].start : source.tokens[opened].end]
+            named.append(Named(source.tokens[start].name, f"{head}{body})"))
+            place = closed + 1
+            if source.word(place) != ",":
+                return named, recursive, place
+            place += 1
+
+    def kept(self, lo: int, hi: int, scope: Scope) -> str:
+        """A piece of the text as it is, but for the queries in it."""
+        source = self.source
+        if lo >= hi:
+            return ""
+        text, at = "", source.tokens[lo].start
+        for opened in blocks.queries(source, lo, hi):
+            self.depth += 1
+            text += source.text[at : source.tokens[opened].end] + self.query(opened + 1, source.closing[opened], scope)
+            self.depth -= 1
+            at = source.tokens[source.closing[opened]].start
+        return text + source.text[at : source.tokens[hi - 1].end]
+
+    def gap(self, at: int, end: int, lo: int, hi: int, scope: Scope) -> str:
+        """What stands between two parts of the piece from ``lo`` to ``hi``, with the space around it."""
+        tokens, text = self.source.tokens, self.source.text
+        left = text[tokens[at - 1].end : tokens[at].start] if lo < at < hi else ""
+        if at == end:
+            return left
+        right = text[tokens[end - 1].end : tokens[end].start] if end < hi else ""
+        return left + self.kept(at, end, scope) + right
+
+    def select(self, lo: int, hi: int, scope: Scope) -> str:
+        """A select: as it is, or of columns that Sash has computed."""
+        source = self.source
+        block = blocks.block(source, lo, hi)
+        named = definitions(source, *block.windows) if block.windows else {}
+        places = [each.span for each in block.items] + ([block.qualify] if block.qualify else [])
+        found = [each for span in (*places, *(span for _, span in block.tail)) for each in blocks.calls(source, *span)]
+        for word in ("FROM", "WHERE", "GROUP", "HAVING"):
+            for called in blocks.calls(source, *block.clauses.get(word, (0, 0))):
+                clause = f"{word} BY" if word == "GROUP" else word
+                sentence = f"a window call cannot stand in {clause}; use QUALIFY, or a subquery"
+                raise source.error(sentence, called.span[0])
+        windows = {called.span: resolved(source, called.window, named) for called in found}
+        ours = [called for called in found if who.is_ours(source, called, windows[called.span])]
+        if not ours:
+            return self.kept(lo, hi, scope)
+        try:
+            return Selecting(self, block, scope, windows, {called.span for called in ours}).text()
+        except SashError:
+            raise
+        except Exception as error:
+            shown = self.session.failure(error, source, (lo, hi))
+            if shown is None:
+                raise
+            if self.depth and all(who.is_plain(source, each, windows[each.span]) for each in found):
+                return self.kept(lo, hi, scope)  # it may read columns of a query around it; Spark knows
+            raise shown from None

@@ -1,0 +1,144 @@
+"""``sash.sql``: a query is read, its window calls are computed, and Spark is given the rest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+
+from sash.algebra import Over
+from sash.errors import SashError
+from sash.spark import failures, frames
+from sash.spark.java import ensure_java
+from sash.sql import statements, texts
+from sash.sql.continuous import continuous, is_continuous
+from sash.sql.given import Given, as_frame
+from sash.sql.plan import QueryPlan
+from sash.sql.rewriting import Rewriting
+from sash.sql.tokens import Source, pointed, read
+
+
+@dataclass
+class SparkSide:
+    """Spark, as far as rewriting a query needs it."""
+
+    spark: SparkSession
+    args: Any
+    views: dict[str, Any]
+    explains: bool = False
+    plans: list[Any] = field(default_factory=list)
+    by_spark: list[str] = field(default_factory=list)
+    _known: dict[str, DataFrame] = field(default_factory=dict)
+
+    def frame(self, text: str) -> DataFrame:
+        """The DataFrame of a query; its columns are looked at, so that what is wrong is found now, on Connect too."""
+        if text not in self._known:
+            found = texts.sent(self.spark, text, self.args, self.views)
+            _ = found.columns
+            self._known[text] = found
+        return self._known[text]
+
+    def value(self, text: str) -> Any:
+        """What an expression without columns is."""
+        return self.frame(f"SELECT {text}").collect()[0][0]
+
+    def computed(self, frame: DataFrame, columns: dict[str, Over], by_spark: list[str]) -> str:
+        """What stands in a text for a frame with these columns."""
+        self.by_spark += by_spark
+        if self.explains and columns:
+            self.plans.append(frames.explain(frame, columns))
+        name = f"sash_{len(self.views)}"
+        self.views[name] = frames.with_columns(frame, columns)
+        return texts.marked(name)
+
+    def failure(self, error: Exception, source: Source, span: tuple[int, int]) -> Exception | None:
+        """What Spark does not accept, shown where the user wrote it."""
+        if not isinstance(error, AnalysisException | ParseException):
+            return None
+        return told(error, source, span)
+
+
+def told(error: Any, source: Source, span: tuple[int, int]) -> Exception:
+    """Spark's reason as one sentence, with the line that it is about."""
+    sentence = re.split(r"\s*SQLSTATE: |\n|;\s*line \d", str(error).strip())[0]
+    sentence = texts.shown(re.sub(r"^\[[\w.]+\]\s*", "", sentence))
+    at = source.tokens[span[0]].start
+    fragments = [each.fragment() for each in error.getQueryContext() or ()]
+    for fragment in fragments:
+        place = source.text.find(fragment, at) if fragment else -1
+        if place >= 0:
+            at = place
+            break
+    return failures.made("SashError", str(pointed(sentence, source.text, at)), AnalysisException)
+
+
+def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> DataFrame:
+    """Run a query; see ``sash.sql``."""
+    source, session, given = _opened(query, args, spark, tables)
+    if source is None:
+        return session.spark.sql(query, args)
+    statement = statements.statement(source)
+    if is_continuous(source):
+        raise SashError(f"this continuous query waits for sash.stream: {continuous(source, *statement.query)}")
+    text = _rewritten(source, session, statement, given)
+    if statement.view is not None and _uses(text):
+        return statements.make_view(session.spark, statement.view, session.frame(text))
+    try:
+        return texts.sent(session.spark, statement.before(text), session.args, session.views)
+    except (AnalysisException, ParseException) as error:
+        if not session.views or not source.tokens:
+            raise
+        raise told(error, source, (0, len(source.tokens))) from None
+
+
+def explain(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> QueryPlan:
+    """Say who answers each window call of a query, and how."""
+    source, session, given = _opened(query, args, spark, tables)
+    if source is None:
+        return QueryPlan((), ())
+    session.explains = True
+    _rewritten(source, session, statements.statement(source), given)
+    return QueryPlan(tuple(session.plans), tuple(session.by_spark))
+
+
+def _opened(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> tuple[Source | None, SparkSide, Given]:
+    """A query with the frames that it names; no source where it has nothing for Sash, and goes to Spark as it is."""
+    if not isinstance(query, str):
+        raise SashError(f"query must be text, got {query!r} of type {type(query).__name__}")
+    session = _session(spark, tables)
+    failures.install()
+    given = Given(session)
+    if not tables and not statements.concerns(query):
+        return None, SparkSide(session, args, {}), given
+    source = read(texts.checked(query))
+    source, args = statements.named_parameters(source, args)
+    source = given.named(source, {name: as_frame(session, name, frame) for name, frame in tables.items()})
+    return source, SparkSide(session, args, given.views), given
+
+
+def _rewritten(source: Source, session: SparkSide, statement: statements.Statement, given: Given) -> str:
+    lo, hi = statement.query
+    return Rewriting(source, session).top(lo, hi, given.scope)
+
+
+def _uses(text: str) -> bool:
+    return "\0" in text
+
+
+def _session(spark: Any, tables: dict[str, Any]) -> Any:
+    """The session asked for, that of a table, the active one, or a new one."""
+    if spark is not None:
+        if not hasattr(spark, "sql") or not hasattr(spark, "createDataFrame"):
+            raise SashError(f"spark must be a SparkSession, got {spark!r} of type {type(spark).__name__}")
+        return spark
+    for frame in tables.values():
+        if hasattr(frame, "sparkSession"):
+            return frame.sparkSession
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    ensure_java()
+    return SparkSession.builder.getOrCreate()

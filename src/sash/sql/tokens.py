@@ -1,0 +1,199 @@
+"""Tokens: the words of a query as Spark has them, each with its place in the text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from sash.errors import SashError
+
+WORD, QUOTED, STRING, NUMBER, PARAMETER, SYMBOL = "word", "quoted", "string", "number", "parameter", "symbol"
+DEEPEST = 200  # levels of brackets
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space>\s+|--(?:\\\n|[^\n])*)
+    | (?P<comment>/\*)
+    | (?P<string>[rR]?(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"))
+    | (?P<quoted>`(?:[^`]|``)*`)
+    | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYDFlsydf](?!\w)|bd)?(?!\w))
+    | (?P<word>\w+)
+    | (?P<parameter>:[^\W\d]\w*|\?)
+    | (?P<symbol>::|->|=>|<=>|<>|!=|<=|>=|==|\|\||\|>|<<|>>|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, a name in backticks, a string, a number, a parameter or a symbol, and where it stands."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        """Where what follows begins."""
+        return self.start + len(self.text)
+
+    @property
+    def word(self) -> str:
+        """A word in capitals, or a symbol; nothing for names in backticks and constants."""
+        return self.text.upper() if self.kind == WORD else self.text if self.kind == SYMBOL else ""
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it may name a column, a table or a function."""
+        return self.kind == QUOTED or (self.kind == WORD and not self.text.isdigit())
+
+    @property
+    def name(self) -> str:
+        """The name it is, without backticks."""
+        return self.text[1:-1].replace("``", "`") if self.kind == QUOTED else self.text
+
+    @property
+    def value(self) -> str:
+        """What a string holds."""
+        if self.text[0] in "rR":
+            return self.text[2:-1]
+        return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), self.text[1:-1], flags=re.DOTALL)
+
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "%": "\\%", "_": "\\_"}
+
+
+@dataclass
+class Source:
+    """A query: its text, its tokens, and which bracket closes which.
+
+    >>> source = read("select max(x) over w from t -- the best")
+    >>> [token.text for token in source.tokens][:5], source.closing
+    (['select', 'max', '(', 'x', ')'], {2: 4})
+    """
+
+    text: str
+    tokens: list[Token]
+    closing: dict[int, int] = field(default_factory=dict)
+
+    def word(self, place: int) -> str:
+        """The word at a place, in capitals; nothing beyond the end."""
+        return self.tokens[place].word if 0 <= place < len(self.tokens) else ""
+
+    def words(self, place: int, *words: str) -> bool:
+        """Whether these words stand at a place."""
+        return all(self.word(place + ahead) == word for ahead, word in enumerate(words))
+
+    def cut(self, lo: int, hi: int) -> str:
+        """The text of the tokens from ``lo`` up to ``hi``, with what stands between them."""
+        return self.text[self.tokens[lo].start : self.tokens[hi - 1].end] if lo < hi else ""
+
+    def shown(self, lo: int, hi: int) -> str:
+        """The tokens from ``lo`` up to ``hi`` on one line, without comments."""
+        words = ""
+        for before, token in zip([None, *self.tokens[lo:hi]], self.tokens[lo:hi], strict=False):
+            words += " " * (before is not None and before.end < token.start) + token.text
+        return words
+
+    def same(self, lo: int, hi: int) -> tuple[str, ...]:
+        """What makes two pieces of the text mean the same; hashable."""
+        return tuple(each.word or each.text for each in self.tokens[lo:hi])
+
+    def after(self, place: int) -> int:
+        """The place after a token, or after the bracket that it opens."""
+        return self.closing.get(place, place) + 1
+
+    def parts(self, lo: int, hi: int, separator: str = ",") -> list[tuple[int, int]]:
+        """The pieces between separators that are in no brackets."""
+        found, start, place = [], lo, lo
+        while place < hi:
+            if self.word(place) == separator:
+                found.append((start, place))
+                start = place + 1
+            place = self.after(place)
+        return [*found, (start, hi)]
+
+    def find(self, lo: int, hi: int, *words: str) -> int:
+        """The first place outside of brackets where these words stand; ``hi`` where there is none."""
+        place = lo
+        while place < hi:
+            if self.words(place, *words) and place + len(words) <= hi:
+                return place
+            place = self.after(place)
+        return hi
+
+    def error(self, sentence: str, place: int) -> SashError:
+        """The error that a sentence about a token is, with its line and a caret below."""
+        at = self.tokens[place].start if place < len(self.tokens) else len(self.text.rstrip())
+        return pointed(sentence, self.text, at)
+
+
+def pointed(sentence: str, text: str, at: int) -> SashError:
+    """An error that shows the line of a text it is about."""
+    start = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    line = text[start : end if end >= 0 else len(text)].rstrip()
+    column = at - start
+    if column > 120:  # the neighbourhood is enough
+        line, column = f"… {line[column - 60 :]}", 62
+    caret = re.sub(r"[^\t]", " ", line[:column]) + "^"
+    return SashError(f"{sentence}\nline {text.count(chr(10), 0, start) + 1}:\n  {line[:240]}\n  {caret}")
+
+
+def read(text: str) -> Source:
+    """The tokens of a query, its brackets matched."""
+    if not isinstance(text, str):
+        raise SashError(f"a query must be text, got {text!r} of type {type(text).__name__}")
+    tokens: list[Token] = []
+    at = 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        kind = found.lastgroup if found else None
+        if found is None or kind is None:  # pragma: no cover, the last alternative takes any character
+            raise pointed("this cannot be read", text, at)
+        if kind == "comment":
+            at = _after_comment(text, at)
+            continue
+        if kind == SYMBOL and found[0] in "'\"`":
+            raise pointed(f"this {found[0]} is never closed", text, at)
+        if kind != "space":
+            tokens.append(Token(kind, found[0], at))
+        at = found.end()
+    return Source(text, tokens, _matched(text, tokens))
+
+
+def _after_comment(text: str, start: int) -> int:
+    """Where a comment ends; there may be others in it, as in Spark."""
+    depth, at = 0, start
+    while True:
+        opened, closed = text.find("/*", at), text.find("*/", at)
+        if closed < 0:
+            raise pointed("this comment is never closed", text, start)
+        if 0 <= opened < closed:
+            depth, at = depth + 1, opened + 2
+        else:
+            depth, at = depth - 1, closed + 2
+            if depth == 0:
+                return at
+
+
+def _matched(text: str, tokens: list[Token]) -> dict[int, int]:
+    """The place of the closing bracket for that of each opening one."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for place, token in enumerate(tokens):
+        if token.kind != SYMBOL:
+            continue
+        if token.text in _CLOSING:
+            opened.append(place)
+            if len(opened) > DEEPEST:
+                raise pointed(f"a query may have {DEEPEST} levels of brackets, this is one more", text, token.start)
+        elif token.text in _CLOSING.values():
+            if not opened or _CLOSING[tokens[opened[-1]].text] != token.text:
+                raise pointed(f"this {token.text} closes nothing", text, token.start)
+            closing[opened.pop()] = place
+    if opened:
+        raise pointed(f"this {tokens[opened[-1]].text} is never closed", text, tokens[opened[-1]].start)
+    return closing

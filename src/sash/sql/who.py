@@ -1,0 +1,43 @@
+"""Who answers a window call: Sash, or Spark."""
+
+from __future__ import annotations
+
+import difflib
+
+from sash.sql.registry import REGISTERED
+from sash.sql.syntax import Called, Windowed
+from sash.sql.tokens import Source
+from sash.sql.vocabulary import FUNCTIONS, known
+
+# what Spark 4 answers over windows as Sash does, if the call has nothing that only Sash understands
+SPARKS = frozenset(
+    """
+    count count_if sum avg mean min max any some bool_or every bool_and bit_and bit_or bit_xor var_pop var_samp variance
+    stddev_pop stddev_samp stddev std skewness kurtosis collect_list array_agg collect_set min_by max_by covar_pop
+    covar_samp corr regr_count regr_r2 regr_slope regr_intercept regr_avgx regr_avgy regr_sxx regr_syy regr_sxy first
+    last any_value first_value last_value nth_value lead lag rank dense_rank percent_rank cume_dist row_number ntile
+    """.split()
+)
+
+
+def is_ours(source: Source, called: Called, window: Windowed) -> bool:
+    """Whether Sash answers a call; what it does not know is Spark's, unless Spark cannot say it."""
+    if known(called.name) or called.name.lower() in REGISTERED:
+        return True
+    if _only_ours(called, window):
+        near = difflib.get_close_matches(called.name.lower(), [*FUNCTIONS, *REGISTERED], 1)
+        hint = f"; did you mean {near[0]}?" if near else "; sash.register makes one of your own known"
+        raise source.error(f"there is no function {called.name} over windows{hint}", called.span[0])
+    return False
+
+
+def is_plain(source: Source, called: Called, window: Windowed) -> bool:
+    """Whether Spark answers a call, too."""
+    return called.name.lower() in SPARKS and not _only_ours(called, window)
+
+
+def _only_ours(called: Called, window: Windowed) -> bool:
+    """Whether a call has what Spark has no words for."""
+    frame = window.frame
+    extended = frame is not None and (frame.kind == "groups" or frame.exclude != "no others")
+    return extended or called.distinct or bool(called.order and not called.within) or called.from_last

@@ -1,0 +1,66 @@
+"""A session that only notes what a query asks of Spark and of Sash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sash.sql import blocks, statements
+from sash.sql.rewriting import Rewriting
+from sash.sql.scope import Scope
+from sash.sql.texts import shown
+from sash.sql.tokens import read
+
+COLUMNS = ["a", "b", "c"]  # of every table
+
+
+@dataclass
+class Frame:
+    columns: list[str]
+
+    def toDF(self, *names):
+        return Frame(list(names))
+
+
+@dataclass
+class Recording:
+    inner: list[str] = field(default_factory=list)
+    over: dict[str, str] = field(default_factory=dict)
+    by_spark: list[str] = field(default_factory=list)
+    text: str = ""
+
+    def frame(self, text):
+        self.inner.append(shown(text))
+        source = read(text)
+        lo = max(place for place, token in enumerate(source.tokens) if token.word == "SELECT")
+        block = blocks.block(source, lo, len(source.tokens))
+        columns = []
+        for item in block.items:
+            if source.word(item.span[1] - 1) == "*":
+                columns += COLUMNS
+            else:
+                columns.append(source.tokens[item.alias].name if item.alias else source.shown(*item.span))
+        return Frame(columns)
+
+    def value(self, text):
+        raise AssertionError(f"asks Spark for the constant {text}")
+
+    def computed(self, frame, columns, by_spark):
+        self.by_spark += by_spark
+        self.over |= {name: repr(over) for name, over in columns.items()}
+        return f"computed_{len(self.inner)}"
+
+    def failure(self, error, source, span):
+        return None
+
+
+def rewritten(query):
+    """What becomes of a query."""
+    source, session = read(query), Recording()
+    statement = statements.statement(source)
+    session.text = statement.before(Rewriting(source, session).top(*statement.query, Scope()))
+    return session
+
+
+def overs(query):
+    """The window calls of a query, as Sash has them."""
+    return list(rewritten(query).over.values())
