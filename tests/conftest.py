@@ -2,6 +2,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from sessions import spark  # noqa: F401, a fixture for all tests
+
 settings.register_profile(
     "sash",
     max_examples=int(os.environ.get("SASH_TEST_EXAMPLES", "100")),

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from typing import Any
 
 
 class _Sql(ModuleType):
     """A module that can be called: ``sash.sql`` is where queries are at home, and what runs one."""
 
-    def __call__(self, query: str, args: Any = None, *, spark: SparkSession | None = None, **tables: Any) -> DataFrame:
+    def __call__(self, query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> Any:
         """Run a query of Spark SQL, its window functions by Sash; a Spark DataFrame comes back.
 
         Args:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.errors import AnalysisException, ParseException
-from pyspark.sql import DataFrame, SparkSession
-
 from sash.algebra import Over
 from sash.errors import SashError
-from sash.spark import failures, frames
-from sash.spark.java import ensure_java
+from sash.spark import frames, queries
 from sash.sql import statements, texts
 from sash.sql.continuous import continuous, is_continuous
-from sash.sql.given import Given, as_frame
+from sash.sql.given import Given
 from sash.sql.plan import QueryPlan
 from sash.sql.rewriting import Rewriting
+from sash.sql.syntax import Span
 from sash.sql.tokens import Source, pointed, read
 
 
@@ -25,15 +21,15 @@ from sash.sql.tokens import Source, pointed, read
 class SparkSide:
     """Spark, as far as rewriting a query needs it."""
 
-    spark: SparkSession
+    spark: Any  # a session
     args: Any
     views: dict[str, Any]
     explains: bool = False
     plans: list[Any] = field(default_factory=list)
     by_spark: list[str] = field(default_factory=list)
-    _known: dict[str, DataFrame] = field(default_factory=dict)
+    _known: dict[str, Any] = field(default_factory=dict)
 
-    def frame(self, text: str) -> DataFrame:
+    def frame(self, text: str) -> Any:
         """The DataFrame of a query; its columns are looked at, so that what is wrong is found now, on Connect too."""
         if text not in self._known:
             found = texts.sent(self.spark, text, self.args, self.views)
@@ -45,7 +41,7 @@ class SparkSide:
         """What an expression without columns is."""
         return self.frame(f"SELECT {text}").collect()[0][0]
 
-    def computed(self, frame: DataFrame, columns: dict[str, Over], by_spark: list[str]) -> str:
+    def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
         """What stands in a text for a frame with these columns."""
         self.by_spark += by_spark
         if self.explains and columns:
@@ -54,28 +50,23 @@ class SparkSide:
         self.views[name] = frames.with_columns(frame, columns)
         return texts.marked(name)
 
-    def failure(self, error: Exception, source: Source, span: tuple[int, int]) -> Exception | None:
+    def failure(self, error: Exception, source: Source, span: Span) -> Exception | None:
         """What Spark does not accept, shown where the user wrote it."""
-        if not isinstance(error, AnalysisException | ParseException):
-            return None
-        return told(error, source, span)
+        return shown(error, source, span)
 
 
-def told(error: Any, source: Source, span: tuple[int, int]) -> Exception:
-    """Spark's reason as one sentence, with the line that it is about."""
-    sentence = re.split(r"\s*SQLSTATE: |\n|;\s*line \d", str(error).strip())[0]
-    sentence = texts.shown(re.sub(r"^\[[\w.]+\]\s*", "", sentence))
+def shown(error: Exception, source: Source, span: Span) -> Exception | None:
+    """What Spark does not accept, with the line that it is about; None of other errors."""
+    reason = queries.refusal(error)
+    if reason is None:
+        return None
     at = source.tokens[span[0]].start
-    fragments = [each.fragment() for each in error.getQueryContext() or ()]
-    for fragment in fragments:
-        place = source.text.find(fragment, at) if fragment else -1
-        if place >= 0:
-            at = place
-            break
-    return failures.made("SashError", str(pointed(sentence, source.text, at)), AnalysisException)
+    places = [source.text.find(piece, at) for piece in reason.pieces]
+    at = next((place for place in places if place >= 0), at)
+    return queries.refused(str(pointed(texts.shown(reason.sentence), source.text, at)))
 
 
-def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> DataFrame:
+def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> Any:
     """Run a query; see ``sash.sql``."""
     source, session, given = _opened(query, args, spark, tables)
     if source is None:
@@ -88,10 +79,11 @@ def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> Da
         return statements.make_view(session.spark, statement.view, session.frame(text))
     try:
         return texts.sent(session.spark, statement.before(text), session.args, session.views)
-    except (AnalysisException, ParseException) as error:
-        if not session.views or not source.tokens:
+    except Exception as error:
+        refused = shown(error, source, statement.query) if session.views else None
+        if refused is None:
             raise
-        raise told(error, source, (0, len(source.tokens))) from None
+        raise refused from None
 
 
 def explain(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> QueryPlan:
@@ -108,14 +100,13 @@ def _opened(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> tuple[
     """A query with the frames that it names; no source where it has nothing for Sash, and goes to Spark as it is."""
     if not isinstance(query, str):
         raise SashError(f"query must be text, got {query!r} of type {type(query).__name__}")
-    session = _session(spark, tables)
-    failures.install()
+    session = queries.session(spark, tables.values())
     given = Given(session)
     if not tables and not statements.concerns(query):
         return None, SparkSide(session, args, {}), given
     source = read(texts.checked(query))
     source, args = statements.named_parameters(source, args)
-    source = given.named(source, {name: as_frame(session, name, frame) for name, frame in tables.items()})
+    source = given.named(source, {name: queries.as_frame(session, name, frame) for name, frame in tables.items()})
     return source, SparkSide(session, args, given.views), given
 
 
@@ -126,19 +117,3 @@ def _rewritten(source: Source, session: SparkSide, statement: statements.Stateme
 
 def _uses(text: str) -> bool:
     return "\0" in text
-
-
-def _session(spark: Any, tables: dict[str, Any]) -> Any:
-    """The session asked for, that of a table, the active one, or a new one."""
-    if spark is not None:
-        if not hasattr(spark, "sql") or not hasattr(spark, "createDataFrame"):
-            raise SashError(f"spark must be a SparkSession, got {spark!r} of type {type(spark).__name__}")
-        return spark
-    for frame in tables.values():
-        if hasattr(frame, "sparkSession"):
-            return frame.sparkSession
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
-    ensure_java()
-    return SparkSession.builder.getOrCreate()

@@ -1,0 +1,91 @@
+"""What queries as text need of PySpark: a session, tables of other libraries, files, and why it refuses a query."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import SparkSession
+
+from sash.errors import SashError
+from sash.spark import failures
+from sash.spark.java import ensure_java
+
+FILE = re.compile(r"\.(parquet|csv|tsv|json|jsonl|ndjson|orc)(\.gz|\.bz2|\.zst)?/?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why Spark does not accept a query, in one sentence, and the pieces of it that it names."""
+
+    sentence: str
+    pieces: tuple[str, ...]
+
+
+def refusal(error: Exception) -> Refusal | None:
+    """What an error of Spark says of a query, or None of other errors."""
+    if isinstance(error, SashError) or not isinstance(error, AnalysisException | ParseException):
+        return None
+    sentence = re.split(r"\s*SQLSTATE: |\n|;\s*line \d", str(error).strip())[0]
+    pieces = tuple(each.fragment() for each in error.getQueryContext() or ())
+    return Refusal(re.sub(r"^\[[\w.]+\]\s*", "", sentence), tuple(filter(None, pieces)))
+
+
+def refused(sentence: str) -> SashError:
+    """A Sash error that is also Spark's about a query."""
+    return failures.made("SashError", sentence, AnalysisException)
+
+
+def session(spark: Any, frames: Iterable[Any]) -> Any:
+    """The session asked for, that of a frame, the active one, or a new one."""
+    failures.install()
+    if spark is not None:
+        if not hasattr(spark, "sql") or not hasattr(spark, "createDataFrame"):
+            raise SashError(f"spark must be a SparkSession, got {spark!r} of type {type(spark).__name__}")
+        return spark
+    for frame in frames:
+        if hasattr(frame, "sparkSession"):
+            return frame.sparkSession
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    ensure_java()
+    return SparkSession.builder.getOrCreate()
+
+
+def file(spark: Any, path: str) -> Any:
+    """The DataFrame of a file or a folder, by its ending; the first line of CSV has the names."""
+    found = FILE.search(path)
+    kind = found[1].lower() if found else "parquet"
+    try:
+        if kind in ("csv", "tsv"):
+            return spark.read.csv(path, header=True, inferSchema=True, sep="\t" if kind == "tsv" else ",")
+        return getattr(spark.read, "json" if "json" in kind else kind)(path)
+    except AnalysisException as error:
+        reason = refusal(error)
+        raise SashError(f"{path} cannot be read: {reason.sentence if reason else error}") from None
+
+
+def as_frame(spark: Any, name: str, table: Any) -> Any:
+    """A table that a query was given, as a Spark DataFrame."""
+    kind = type(table)
+    library = kind.__module__.partition(".")[0]
+    if kind.__module__.startswith("pyspark.pandas"):
+        return table.to_spark()
+    if library == "pyspark" and kind.__name__ == "DataFrame":
+        return table
+    if library == "pyarrow" and kind.__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        return spark.createDataFrame(pa.Table.from_batches([table]))
+    if library == "polars" and kind.__name__ == "DataFrame":
+        return spark.createDataFrame(table.to_arrow())
+    if (library, kind.__name__) in (("pyarrow", "Table"), ("pandas", "DataFrame")):
+        return spark.createDataFrame(table)
+    raise SashError(
+        f"{name} must be a Spark DataFrame, a pyarrow Table, a pandas or a polars DataFrame, "
+        f"got {table!r} of type {kind.__name__}"
+    )
