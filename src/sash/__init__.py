@@ -9,13 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sash import functions, options, sql
+    from sash import functions, options
     from sash.algebra import Aggregate
     from sash.checking import check
     from sash.errors import SashError
     from sash.expressions import col
     from sash.frames import explain, withColumns
     from sash.sql.registry import register
+    from sash.sql.running import sql
     from sash.windows import Window
 
 _HOMES = {

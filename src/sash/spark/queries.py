@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -52,8 +54,7 @@ def session(spark: Any, frames: Iterable[Any]) -> Any:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    ensure_java()
-    return SparkSession.builder.getOrCreate()
+    return _new({})
 
 
 def file(spark: Any, path: str) -> Any:
@@ -89,3 +90,22 @@ def as_frame(spark: Any, name: str, table: Any) -> Any:
         f"{name} must be a Spark DataFrame, a pyarrow Table, a pandas or a polars DataFrame, "
         f"got {table!r} of type {kind.__name__}"
     )
+
+
+def quiet_session(cores: int) -> Any:
+    """A session for a terminal: a progress bar, and otherwise only what is asked for."""
+    failures.install()
+    conf = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "true",
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": str(2 * cores),
+    }
+    return _new(conf)
+
+
+def _new(conf: dict[str, Any]) -> Any:
+    """A session; its workers run this Python, unless the environment names another one."""
+    ensure_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return SparkSession.builder.appName("sash").config(map=conf).getOrCreate()

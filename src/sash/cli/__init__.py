@@ -1,0 +1,14 @@
+"""The command line: ``sash sql``."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line; say what to install where its libraries are missing."""
+    try:
+        from sash.cli.app import app
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich"):
+            raise
+        raise SystemExit(f"the command line needs {error.name}: pip install 'sash[cli,spark]'") from None
+    app()

@@ -1,0 +1,54 @@
+"""The commands, and how errors end them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from sash.errors import SashError
+
+app = typer.Typer(help="Aggregates over windows, on Spark.", no_args_is_help=True, add_completion=False)
+errors = Console(stderr=True, highlight=False)
+
+
+@app.callback()
+def commands() -> None:
+    """Aggregates over windows, on Spark."""
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """End with a sentence where Sash or Spark refuses something."""
+    try:
+        yield
+    except SashError as error:
+        errors.print(str(error), style="red", markup=False)
+        raise typer.Exit(1) from None
+
+
+@app.command()
+def sql(
+    query: Annotated[str | None, typer.Argument(help="A query; without one, a shell, or what is piped in.")] = None,
+    table: Annotated[list[str] | None, typer.Option(help="A file and a name for it: trades=trades.parquet.")] = None,
+    limit: Annotated[int, typer.Option(help="How many rows to show.", min=1)] = 50,
+    explain: Annotated[bool, typer.Option(help="Show how the query would be answered.")] = False,
+) -> None:
+    """Ask Spark SQL with the window functions of Sash; files are tables: from 'trades.parquet'."""
+    from sash.cli.shell import Shell, answered
+    from sash.cli.starting import started
+
+    with told():
+        spark = started(table or [])
+        shell = Shell(spark, limit)
+        if query is not None:
+            answered(shell, query, explain)
+        elif sys.stdin.isatty():
+            shell.talk()
+        else:
+            for each in shell.statements(sys.stdin.read()):
+                answered(shell, each, explain)
