@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format bench bench-fifo bench-frames bench-spark bench-papers bench-cold docs clean
+.PHONY: help run test test-long lint format bench bench-fifo bench-frames bench-spark bench-sql bench-papers bench-cold docs clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -39,6 +39,9 @@ bench: bench-fifo bench-frames bench-spark bench-cold  ## the benchmarks
 bench-fifo: $(READY)  ## window algorithms against each other and against Polars
 	$(BIN)/python -m bench.fifo
 
+bench-sql: $(READY)  ## window calls in SQL, by Sash and by Spark
+	$(BIN)/python -m bench.sql
+
 bench-frames: $(READY)  ## window functions over frames against DuckDB and Polars
 	$(BIN)/python -m bench.frames
 
@@ -53,7 +56,8 @@ bench-cold: $(READY)  ## how long a fresh process takes to its first answer
 
 docs: $(READY)  ## write the tables made from the code, and run every example
 	$(BIN)/python docs/build.py
-	$(BIN)/python -m pytest tests/test_docs.py
+	$(BIN)/python docs/reference.py
+	$(BIN)/python -m pytest tests/test_docs.py tests/sql/test_page.py tests/spark/test_page.py
 
 clean:  ## remove the environment and what was made
 	rm -rf $(VENV) out build dist

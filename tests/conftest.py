@@ -2,7 +2,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from sessions import spark  # noqa: F401, a fixture for all tests
+from sessions import cluster, connect, spark  # noqa: F401, fixtures for all tests
 
 settings.register_profile(
     "sash",

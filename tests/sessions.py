@@ -1,7 +1,19 @@
-"""Spark sessions for tests."""
+"""Places to run on: a session in this process; and, each in a process of its own, a cluster and Spark Connect.
 
+A process can hold one Spark context, so that a test on the cluster or on Connect names a function of its own
+file, which is called there with a session, and whose answer comes back as JSON.
+"""
+
+import contextlib
+import ctypes
+import json
 import os
+import signal
+import socket
+import subprocess
 import sys
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -53,3 +65,132 @@ def spark(tmp_path_factory):
     local.sparkContext.setLogLevel("OFF")
     yield local
     local.stop()
+
+
+@dataclass
+class Place:
+    """Where a function of a test's file can be run, with a session."""
+
+    folder: Path
+    conf: dict[str, str]
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def run(self, function, *args, conf=None):
+        """What the function answers to a session and some arguments, there."""
+        order = {
+            "file": sys.modules[function.__module__].__file__,
+            "function": function.__name__,
+            "args": args,
+            "conf": self.conf | {"spark.local.dir": str(self.folder)} | (conf or {}),
+            "answer": str(self.folder / "answer.json"),
+        }
+        done = subprocess.run(
+            [sys.executable, __file__, json.dumps(order)],
+            env=os.environ | HERE | self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return json.loads(Path(order["answer"]).read_text())
+
+
+@pytest.fixture(scope="session")
+def connect(tmp_path_factory):
+    """Spark Connect, with its server; the port is one that is free, as in Spark's own tests."""
+    environment = {"SPARK_REMOTE": "local[2]", "SPARK_TESTING": "1"}
+    return Place(tmp_path_factory.mktemp("connect"), {}, environment)
+
+
+def die_with_parent():
+    """A cluster does not outlive tests that are killed, where the system can see to it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+@dataclass
+class Cluster(Place):
+    """A standalone master and two workers of one core each, on loopback."""
+
+    port: int = 0
+    master: subprocess.Popen | None = None
+    workers: list[subprocess.Popen] = field(default_factory=list)
+
+    def start(self):
+        """Start what is not running, and wait until the master knows every worker."""
+        if self.master is None:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self.port = free.getsockname()[1]
+            self.conf["spark.master"] = f"spark://127.0.0.1:{self.port}"
+            self.master = self._daemon("master.Master", "--port", str(self.port))
+        self.workers = [each for each in self.workers if each.poll() is None]
+        while len(self.workers) < 2:
+            work = self.folder / f"work-{time.monotonic_ns()}"
+            options = ["--cores", "1", "--memory", "1g", "--work-dir", str(work), self.conf["spark.master"]]
+            self.workers.append(self._daemon("worker.Worker", *options))
+        deadline = time.monotonic() + PATIENCE
+        for each in self.workers:
+            while "Successfully registered with master" not in Path(each.log).read_text():
+                assert time.monotonic() < deadline, Path(each.log).read_text()
+                assert each.poll() is None, Path(each.log).read_text()
+                time.sleep(0.1)
+
+    def run(self, function, *args, conf=None):
+        self.start()
+        return super().run(function, *args, conf=conf)
+
+    def _daemon(self, name, *options):
+        import pyspark
+
+        command = [str(Path(pyspark.__file__).parent / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}"]
+        log = self.folder / f"{name}-{time.monotonic_ns()}.log"
+        with log.open("w") as file:
+            process = subprocess.Popen(
+                [*command, "--host", "127.0.0.1", "--webui-port", "0", *options],
+                env=os.environ | HERE | {"SPARK_DAEMON_MEMORY": "256m"},
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+            )
+        process.log = log
+        return process
+
+    def stop(self):
+        for each in [*self.workers, self.master]:
+            with contextlib.suppress(ProcessLookupError):  # its executors are of its group
+                os.killpg(each.pid, signal.SIGKILL)
+            each.wait()
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    """A standalone cluster; an executor has one core, so that a query has tasks on both workers."""
+    from sash.spark.java import ensure_java
+
+    ensure_java()
+    place = Cluster(tmp_path_factory.mktemp("cluster"), {"spark.executor.memory": "1g"})
+    try:
+        place.start()
+        yield place
+    finally:
+        place.stop()
+
+
+def obey(order):
+    """In the other process: call the function with a session, and write what it answers."""
+    import runpy
+
+    there = session(order["conf"])
+    try:
+        # a file run so has no name that workers could import it by: its functions travel by value
+        answer = runpy.run_path(order["file"])[order["function"]](there, *order["args"])
+        Path(order["answer"]).write_text(json.dumps(answer))
+    finally:
+        there.stop()
+
+
+if __name__ == "__main__":
+    obey(json.loads(sys.argv[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
@@ -93,9 +94,9 @@ def piecewise(
         first = next(rows, None)
         if first is None:
             return
-        told = first[TOLD][0].as_py() if TOLD in names else []  # only with the first row of a task
-        carried = Carried(each[SUMMARY[0]] for each in told)
-        counts = _added([np.frombuffer(each[SUMMARY[1]], np.int64) for each in told])
+        told = _unpacked(first[TOLD][0].as_py()) if TOLD in names else []  # only with the first row of a task
+        carried = Carried(summary for summary, _ in told)
+        counts = _added([np.frombuffer(count, np.int64) for _, count in told])
 
         def answered(table: pa.Table) -> pa.Table:
             piece, own = _numbers(table, PIECE), _numbers(table, OWN)
@@ -109,6 +110,12 @@ def piecewise(
         yield from spilled(whole, answered, {PIECE: "piece"}, None, memory, len(columns))
 
     return batches_of(evaluated)
+
+
+def _unpacked(text: str) -> list[tuple[bytes, bytes]]:
+    """The summaries of all tasks, and how many rows each counted of each piece."""
+    pairs = [each.split(":") for each in text.split(",") if each]
+    return [(b64decode(summary), b64decode(count)) for summary, count in pairs]
 
 
 def _added(counts: list[np.ndarray]) -> np.ndarray | None:

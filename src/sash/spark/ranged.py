@@ -107,7 +107,9 @@ class Ranged:
             routed = routed.repartitionById(pieces, F.col(own))
         schema = StructType([StructField(name, BinaryType()) for name in SUMMARY])
         made = routed.select(*named).mapInArrow(summarising(self.columns, self.among, list(taken), splits), schema)
-        return made.agg(F.collect_list(F.struct(*SUMMARY)))
+        # one text: after each row Spark asks a list column for its size, which takes as long as it has rows
+        packed = F.concat_ws(":", *map(F.base64, SUMMARY))
+        return made.agg(F.concat_ws(",", F.collect_list(packed)))
 
 
 def carried_names(columns: dict[str, Over]) -> list[str]:

@@ -24,6 +24,9 @@ class Session(Protocol):
     def value(self, text: str) -> Any:
         """What an expression without columns is."""
 
+    def is_small(self, text: str) -> bool:
+        """Whether one task can hold the rows of a query."""
+
     def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
         """What stands in a text for a frame with these columns."""
 
@@ -101,6 +104,11 @@ class Rewriting:
             at = source.tokens[source.closing[opened]].start
         return text + source.text[at : source.tokens[hi - 1].end]
 
+    def is_small(self, block: blocks.Block, scope: Scope) -> bool:
+        """Whether one task can hold what a select reads."""
+        body = self.kept(*block.clauses["FROM"], scope) if "FROM" in block.clauses else ""
+        return not body or self.session.is_small(scope.before(f"SELECT * FROM {body}"))
+
     def gap(self, at: int, end: int, lo: int, hi: int, scope: Scope) -> str:
         """What stands between two parts of the piece from ``lo`` to ``hi``, with the space around it."""
         tokens, text = self.source.tokens, self.source.text
@@ -127,6 +135,8 @@ class Rewriting:
         if not ours:
             return self.kept(lo, hi, scope)
         try:
+            if all(who.is_left(source, each, windows[each.span]) for each in found) and self.is_small(block, scope):
+                ours = []
             return Selecting(self, block, scope, windows, {called.span for called in ours}).text()
         except SashError:
             raise

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from sash.algebra import Over
 from sash.errors import SashError
 from sash.spark import frames, queries
+from sash.spark.skew import LOOK_FROM, expected_bytes
 from sash.sql import statements, texts
 from sash.sql.continuous import continuous, is_continuous
 from sash.sql.given import Given
@@ -25,6 +26,7 @@ class SparkSide:
     args: Any
     views: dict[str, Any]
     explains: bool = False
+    never_left: ClassVar[bool] = False  # to Spark: for bench/sql.py
     plans: list[Any] = field(default_factory=list)
     by_spark: list[str] = field(default_factory=list)
     _known: dict[str, Any] = field(default_factory=dict)
@@ -41,13 +43,17 @@ class SparkSide:
         """What an expression without columns is."""
         return self.frame(f"SELECT {text}").collect()[0][0]
 
+    def is_small(self, text: str) -> bool:
+        """Whether Spark expects so few rows of a query that one task can hold them."""
+        return not self.never_left and expected_bytes(self.frame(text)) < LOOK_FROM
+
     def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
         """What stands in a text for a frame with these columns."""
         self.by_spark += by_spark
         if self.explains and columns:
             self.plans.append(frames.explain(frame, columns))
         name = f"sash_{len(self.views)}"
-        self.views[name] = frames.with_columns(frame, columns)
+        self.views[name] = frames.with_columns(frame, columns) if columns else frame
         return texts.marked(name)
 
     def failure(self, error: Exception, source: Source, span: Span) -> Exception | None:

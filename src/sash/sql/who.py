@@ -10,6 +10,7 @@ from sash.sql.tokens import Source
 from sash.sql.vocabulary import FUNCTIONS, known
 
 # what Spark 4 answers over windows as Sash does, if the call has nothing that only Sash understands
+RANKS = frozenset("row_number rank dense_rank percent_rank cume_dist ntile lead lag".split())
 SPARKS = frozenset(
     """
     count count_if sum avg mean min max any some bool_or every bool_and bit_and bit_or bit_xor var_pop var_samp variance
@@ -34,6 +35,21 @@ def is_ours(source: Source, called: Called, window: Windowed) -> bool:
 def is_plain(source: Source, called: Called, window: Windowed) -> bool:
     """Whether Spark answers a call, too."""
     return called.name.lower() in SPARKS and not _only_ours(called, window)
+
+
+def is_left(source: Source, called: Called, window: Windowed) -> bool:
+    """Whether Spark answers a call faster itself: without PARTITION BY, and in one pass over the rows in order.
+
+    Sash brings such rows together in pieces, which pays where they are too many for one task (``bench/sql.py``).
+    """
+    if window.partition or called.nulls is not None or not is_plain(source, called, window):
+        return False
+    if called.condition is not None and source.word(called.condition[0] - 1) != "WHERE":
+        return False
+    frame = window.frame
+    if called.name.lower() in RANKS:
+        return frame is None and bool(window.order)
+    return frame is None or (frame.start.unbounded and frame.end.span is None)
 
 
 def _only_ours(called: Called, window: Windowed) -> bool:
