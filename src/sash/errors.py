@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -44,3 +45,11 @@ def column_named(name: str) -> Iterator[None]:
 
 class SashWarning(UserWarning):
     """What works, but not as well as it could."""
+
+
+def outside() -> int:
+    """The stack level of the first caller that is not Sash: where a warning is about."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sash":
+        level, frame = level + 1, frame.f_back
+    return level

@@ -331,3 +331,11 @@ def test_identifiers_cannot_break_out():
             "AS `a``; drop table t --`", "AS ```a````; drop table t --```"
         ).replace("AS `b\"'`", "AS ```b\"'```")
     ]
+
+
+def test_queries_inside_queries_are_read_once():
+    query = "select sum(a) over (partition by b) as a, b, c from t"
+    for _ in range(12):
+        query = f"select *, max(a) over (partition by b) as m from ({query}) order by m"
+    found = rewritten(query)
+    assert len(found.inner) < 60

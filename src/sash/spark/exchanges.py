@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sash.algebra import Over
-from sash.errors import SashWarning
+from sash.errors import SashWarning, outside
 from sash.spark.ranged import distributable
 
 HASHED, RANGED, ALONE = "hashed", "ranged", "alone"
@@ -87,5 +87,5 @@ def warn_of(exchange: Exchange) -> None:
             f"{name}: {over.call} over ({over.window!r}) cannot be computed in pieces, so that all rows go to one "
             "task; a partitionBy, or a frame bounded on both sides, would change that",
             SashWarning,
-            stacklevel=6,
+            stacklevel=outside(),
         )

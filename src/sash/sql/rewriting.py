@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sash.algebra import Over
@@ -41,6 +41,7 @@ class Rewriting:
     source: Source
     session: Session
     depth: int = 0
+    known: dict[int, str] = field(default_factory=dict)  # queries in brackets, by their place
 
     def top(self, lo: int, hi: int, scope: Scope) -> str:
         """The whole query, with the tables that it was given."""
@@ -81,9 +82,7 @@ class Rewriting:
             if place >= hi or not source.tokens[place].is_name or opened >= hi:
                 raise source.error("WITH takes queries such as t AS (SELECT …)", min(place, len(source.tokens) - 1))
             closed = source.closing[opened]
-            self.depth += 1
-            body = self.query(opened + 1, closed, scope.plus(named, recursive))
-            self.depth -= 1
+            body = self.nested(opened, scope.plus(named, recursive))
             head = source.text[source.tokens[start].start : source.tokens[opened].end]
             named.append(Named(source.tokens[start].name, f"{head}{body})"))
             place = closed + 1
@@ -98,11 +97,17 @@ class Rewriting:
             return ""
         text, at = "", source.tokens[lo].start
         for opened in blocks.queries(source, lo, hi):
-            self.depth += 1
-            text += source.text[at : source.tokens[opened].end] + self.query(opened + 1, source.closing[opened], scope)
-            self.depth -= 1
+            text += source.text[at : source.tokens[opened].end] + self.nested(opened, scope)
             at = source.tokens[source.closing[opened]].start
         return text + source.text[at : source.tokens[hi - 1].end]
+
+    def nested(self, opened: int, scope: Scope) -> str:
+        """The query in brackets, rewritten once however often it is asked for."""
+        if opened not in self.known:
+            self.depth += 1
+            self.known[opened] = self.query(opened + 1, self.source.closing[opened], scope)
+            self.depth -= 1
+        return self.known[opened]
 
     def is_small(self, block: blocks.Block, scope: Scope) -> bool:
         """Whether one task can hold what a select reads."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from sash.errors import SashError, SashWarning
+from sash.errors import SashError, SashWarning, outside
 from sash.sql.blocks import is_query
 from sash.sql.syntax import Span
 from sash.sql.tokens import PARAMETER, Source, read
@@ -96,8 +97,6 @@ def _view(source: Source, end: int) -> View | None:
 
 def make_view(spark: Any, view: View, frame: Any) -> Any:
     """Create a view of a frame; what comes back is empty, as from Spark."""
-    import warnings
-
     if view.columns:
         if len(view.columns) != len(frame.columns):
             got, named = len(frame.columns), len(view.columns)
@@ -108,7 +107,7 @@ def make_view(spark: Any, view: View, frame: Any) -> Any:
             f"the view {view.name} has columns that Sash computes, so that it lives as long as the session; "
             "write CREATE TEMPORARY VIEW",
             SashWarning,
-            stacklevel=4,
+            stacklevel=outside(),
         )
     exists = any(each.name.lower() == view.name.lower() and each.isTemporary for each in spark.catalog.listTables())
     if not (view.unless and exists):
