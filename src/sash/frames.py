@@ -38,12 +38,13 @@ def withColumns(frame: Frame, columns: Mapping[str, Over]) -> Frame:
     return evaluate(frame, columns)
 
 
-def explain(frame: Any, columns: Any = None, *, spark: Any = None, **tables: Any) -> Plan | QueryPlan:
+def explain(frame: Any, columns: Any = None, *, args: Any = None, spark: Any = None, **tables: Any) -> Plan | QueryPlan:
     """Say how ``withColumns`` would answer, or ``sash.sql``: sorts, frames, algorithms, and why these.
 
     Args:
         frame: a frame, or a query as text.
-        columns: names and expressions, for a frame; the ``args`` of a query.
+        columns: names and expressions, for a frame.
+        args: values for the parameters of a query, as for ``sash.sql``.
         spark: the session of a query, as for ``sash.sql``.
         tables: the tables of a query.
 
@@ -58,7 +59,7 @@ def explain(frame: Any, columns: Any = None, *, spark: Any = None, **tables: Any
     if isinstance(frame, str):
         from sash.sql.running import explain as explain_query
 
-        return explain_query(frame, columns, spark=spark, **tables)
+        return explain_query(frame, columns if args is None else args, spark=spark, **tables)
     if _is_spark(frame):
         from sash.spark import frames
 

@@ -41,7 +41,8 @@ def shell(spark, printed, tmp_path, monkeypatch):
         ("\\explain select 1", False),
         ("\\explain select 1;", True),
         ("quit", True),
-        ("select 'a;", True),  # it can only be an error
+        ("select 'a;", False),  # the text may go on
+        ("select (1;", True),  # it can only be an error
     ],
 )
 def test_a_statement_ends_with_a_semicolon(text, whole):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from sash.sql import blocks, statements
 from sash.sql.rewriting import Rewriting
 from sash.sql.scope import Scope
-from sash.sql.texts import shown
+from sash.sql.texts import UNSPELLABLE, shown
 from sash.sql.tokens import read
 
 COLUMNS = ["a", "b", "c"]  # of every table
@@ -30,10 +31,11 @@ class Recording:
     inner: list[str] = field(default_factory=list)
     over: dict[str, str] = field(default_factory=dict)
     by_spark: list[str] = field(default_factory=list)
+    raw: str = ""  # with what keeps names apart
     text: str = ""
 
     def frame(self, text):
-        self.inner.append(shown(text))
+        self.inner.append(named(text))
         source = read(text)
         lo = max(place for place, token in enumerate(source.tokens) if token.word == "SELECT")
         block = blocks.block(source, lo, len(source.tokens))
@@ -51,20 +53,29 @@ class Recording:
     def is_small(self, text):
         return False
 
+    def has_function(self, name):
+        return name == "approx_count_distinct"
+
     def computed(self, frame, columns, by_spark):
         self.by_spark += by_spark
-        self.over |= {name: repr(over) for name, over in columns.items()}
+        self.over |= {name: shown(repr(over)) for name, over in columns.items()}
         return f"computed_{len(self.inner)}"
 
     def failure(self, error, source, span):
         return None
 
 
+def named(text):
+    """A text with names as the user has them."""
+    return re.sub(f"{UNSPELLABLE}\\d*", "", text)
+
+
 def rewritten(query):
     """What becomes of a query."""
     source, session = read(query), Recording()
     statement = statements.statement(source)
-    session.text = statement.before(Rewriting(source, session).top(*statement.query, Scope()))
+    session.raw = statement.before(Rewriting(source, session).top(*statement.query, Scope()))
+    session.text = named(session.raw)
     return session
 
 

@@ -189,7 +189,6 @@ def test_nothing_is_left_behind(spark, t):
         ("select sum(x) over (order by y) from nowhere", "`nowhere` cannot be found", 37),
         ("select sum(x) over (order by :p) from t", "unbound parameter", 29),
         ("select sum(x) over (order by y), from from t", "", None),
-        ("select sum(k) over (partition by y) from t", "", None),
     ],
 )
 def test_what_spark_refuses_is_shown_in_the_query(t, query, sentence, caret):

@@ -148,7 +148,7 @@ def test_expressions_around_calls_stay_text():
         "end as d, interval '1' day + b, date '2020-01-01', t.c.d[0] + sum(a) over () from t"
     )
     assert found.text == (
-        "SELECT case when `row_number() over (order by a)` = 1 then `upper(b)` else cast(`max(c) over ()` as string) "
+        "SELECT case when `row_number() over (order by a)` = 1 then upper(`b`) else cast(`max(c) over ()` as string) "
         "end AS d, `interval '1' day + b` AS `interval '1' day + b`, `date '2020-01-01'` AS `date '2020-01-01'`, "
         "`t.c.d[0]` + `sum(a) over ()` AS `t.c.d[0] + sum(a) over ()` FROM computed_1"
     )
@@ -163,7 +163,7 @@ def test_what_the_list_has_already_is_not_selected_again():
 
 def test_random_arguments_are_drawn_for_each_call():
     found = rewritten("select sum(rand()) over (), avg(rand()) over () from t")
-    assert found.inner == ["SELECT rand() AS `rand()`, rand() AS `rand()'` from t"]
+    assert found.inner == ["SELECT rand() AS `rand()`, rand() AS `rand()` from t"]
 
 
 def test_groups_are_made_before_windows():
@@ -184,8 +184,8 @@ def test_qualify_sees_the_names_of_the_list():
 
 def test_a_name_of_the_table_comes_before_one_of_the_list():
     found = rewritten("select a, rank() over (order by b) as c from t qualify c = 1")
-    assert found.text.endswith("WHERE `c'` = 1") or found.text.endswith("WHERE `c` = 1")
-    assert "rank" not in found.text.split("WHERE")[1]
+    (rank,) = found.over
+    assert found.raw.split("WHERE ")[1] == f"`{rank}2` = 1"  # not the rank: the column read under the same name
 
 
 def test_later_expressions_see_earlier_windowed_names():
@@ -206,9 +206,9 @@ def test_each_part_of_a_query_is_rewritten():
 
 def test_common_tables_stand_before_what_needs_them():
     found = rewritten("with u as (select 1 a), v as (select * from u) select sum(a) over () from v")
-    assert found.inner == ["WITH u as (select 1 a), v as (select * from u) SELECT a AS `a` from v"]
+    assert found.inner == ["WITH u as (select 1 a), v as (select * from u) (SELECT a AS `a` from v)"]
     found = rewritten("with u as (select 1 a), v as (select 2 b) select sum(b) over () from v")
-    assert found.inner == ["WITH v as (select 2 b) SELECT b AS `b` from v"]
+    assert found.inner == ["WITH v as (select 2 b) (SELECT b AS `b` from v)"]
 
 
 def test_statements_around_a_query_are_kept():
@@ -244,7 +244,7 @@ def test_lambdas_keep_their_arguments():
 
 
 ERRORS = [
-    ("sum(a) over nope", "there is no window nope; the query defines none"),
+    ("sum(a) over nope", "there is no window nope; none is defined before this"),
     ("sum(a) over (nope order by b)", "there is no window nope"),
     ("sum(a) over", "OVER takes a window in parentheses or the name of one"),
     ("sum(a) over (order by)", "an expression to order by is missing"),
@@ -275,7 +275,7 @@ ERRORS = [
     ("ntile(0) over (order by b)", "n must be"),
     ("ntile(a) over (order by b)", "the number of tiles must be a constant, got a"),
     ("nth_value(a, 0) over (order by b)", "offset must be"),
-    ("nth_value(a) over (order by b)", "nth_value takes 2 arguments, got 1"),
+    ("nth_value(a) over (order by b)", "nth_value takes 2 to 3 arguments, got 1"),
     ("percentile_disc(1.5 order by a) over (order by b)", "percentage must be between 0 and 1"),
     ("percentile_disc(0.5 order by a, b) over (order by b)", "takes one expression to order by, got 2"),
     ("sum() over (order by b)", "sum takes 1 argument, got 0"),

@@ -26,8 +26,10 @@ def told() -> Iterator[None]:
     """End with a sentence where Sash or Spark refuses something."""
     try:
         yield
-    except SashError as error:
-        errors.print(str(error), style="red", markup=False)
+    except Exception as error:
+        if not isinstance(error, SashError) and type(error).__module__.partition(".")[0] != "pyspark":
+            raise
+        errors.print(str(error).strip().split("\n\n")[0], style="red", markup=False)
         raise typer.Exit(1) from None
 
 

@@ -49,7 +49,8 @@ class Shell:
                 if asked in ("\\q", "quit", "exit"):
                     return
                 try:
-                    self.obey(asked)
+                    for each in self.statements(asked):
+                        self.obey(each)
                 except SashError as error:
                     said(str(error), "red")
                 except KeyboardInterrupt:
@@ -81,8 +82,7 @@ class Shell:
         start = time.perf_counter()
         frame = sash.sql(query, spark=self.spark)
         if frame.columns:
-            rows = frame.limit(self.limit + 1).toArrow()
-            shown(rows, self.limit)
+            shown(_rows(frame.limit(self.limit + 1)), self.limit)
         said(f"{time.perf_counter() - start:.2f} s", "dim")
 
     def explain(self, query: str) -> None:
@@ -111,11 +111,20 @@ class Shell:
         self.limit = int(rows)
 
     def statements(self, text: str) -> Iterator[str]:
-        """The statements of a text, which semicolons part."""
-        source = read(text)
-        for lo, hi in source.parts(0, len(source.tokens), ";"):
-            if lo < hi:
-                yield source.cut(lo, hi)
+        """The statements of a text, which semicolons part, and the commands, each a line."""
+        held = ""
+        for line in text.removeprefix("\ufeff").splitlines():
+            held = f"{held}\n{line}" if held else line
+            if not _complete(held):
+                continue
+            if held.lstrip().startswith("\\"):
+                yield held
+            else:
+                source = read(held)
+                yield from (source.cut(lo, hi) for lo, hi in source.parts(0, len(source.tokens), ";") if lo < hi)
+            held = ""
+        if held.strip():
+            yield held
 
     def completions(self, word: str) -> list[str]:
         """What a word may become: tables and their columns, functions, words of SQL."""
@@ -169,6 +178,20 @@ def answered(shell: Shell, query: str, explain: bool) -> None:
     shell.obey(f"\\explain {query}" if explain and not query.lstrip().startswith("\\") else query)
 
 
+def _rows(frame: Any) -> Any:
+    """The rows as an Arrow table; columns of types that Python has not are shown as texts."""
+    try:
+        return frame.toArrow()
+    except Exception as error:
+        if type(error).__name__ != "PySparkTypeError":
+            raise
+        return (
+            frame.toDF(*frame.columns)
+            .selectExpr(*(f"string(`{each}`) as `{each}`" for each in frame.columns))
+            .toArrow()
+        )
+
+
 def _complete(text: str) -> bool:
     """Whether a statement is at its end: a command, nothing, or a semicolon that is in no string."""
     stripped = text.strip()
@@ -180,8 +203,9 @@ def _complete(text: str) -> bool:
         return True
     try:
         source = read(stripped)
-    except SashError:
-        return stripped.endswith(";")
+    except SashError as error:
+        unclosed = "is never closed" in str(error) and not str(error).startswith(("this (", "this [", "this {"))
+        return stripped.endswith(";") and not unclosed
     return bool(source.tokens) and source.word(len(source.tokens) - 1) == ";"
 
 

@@ -23,6 +23,7 @@ CONVERTERS = ["pyspark.errors.exceptions.captured", "pyspark.sql.connect.client.
 HEADER = "Traceback (most recent call last):\n"
 END = r"(?=\n\s*\n|\n\s+at |\n\s*SQLSTATE: |\n\s*Driver stacktrace|\s*\Z)"  # then the JVM goes on, or nothing does
 RAISED = re.compile(r"^sash\.errors\.(\w+): (.*?)" + END, re.DOTALL | re.MULTILINE)
+OFFSET = re.compile(r"\[USER_RAISED_EXCEPTION\] (the offset of a frame must be [^\n]*?)\s*(?:SQLSTATE|\n|$)")
 FRAMES = re.compile(r"(?:[ \t].*\n)*")
 MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)[\w.]*'", re.MULTILINE)
 
@@ -58,6 +59,9 @@ def recognised(error: Any) -> SashError | None:
         told = str(error)
     except Exception:  # asks the JVM, which may be gone
         return None
+    offset = OFFSET.search(told)
+    if offset is not None:
+        return made("SashError", offset[1])
     last = told.rfind(HEADER)
     if last < 0:  # with spark.sql.execution.pyspark.udf.hideTraceback.enabled
         raised = RAISED.search(told) if isinstance(error, PythonException) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.errors import AnalysisException, ParseException
+from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import SparkSession
 
 from sash.errors import SashError
@@ -39,6 +40,11 @@ def refusal(error: Exception) -> Refusal | None:
 def refused(sentence: str) -> SashError:
     """A Sash error that is also Spark's about a query."""
     return failures.made("SashError", sentence, AnalysisException)
+
+
+def is_set(spark: Any, option: str) -> bool:
+    """Whether an option of the session is true."""
+    return str(spark.conf.get(option, "false")).lower() == "true"
 
 
 def session(spark: Any, frames: Iterable[Any]) -> Any:
@@ -78,23 +84,33 @@ def as_frame(spark: Any, name: str, table: Any) -> Any:
         return table.to_spark()
     if library == "pyspark" and kind.__name__ == "DataFrame":
         return table
-    if library == "pyarrow" and kind.__name__ == "RecordBatch":
-        import pyarrow as pa
-
-        return spark.createDataFrame(pa.Table.from_batches([table]))
-    if library == "polars" and kind.__name__ == "DataFrame":
-        return spark.createDataFrame(table.to_arrow())
-    if (library, kind.__name__) in (("pyarrow", "Table"), ("pandas", "DataFrame")):
-        return spark.createDataFrame(table)
+    arrow = _as_arrow(table, library, kind.__name__)
+    if arrow is not None:
+        try:
+            return spark.createDataFrame(arrow)
+        except (PySparkException, TypeError, ValueError) as error:
+            raise SashError(f"{name} cannot be a table of Spark: {str(error).splitlines()[0]}") from None
     raise SashError(
         f"{name} must be a Spark DataFrame, a pyarrow Table, a pandas or a polars DataFrame, "
         f"got {table!r} of type {kind.__name__}"
     )
 
 
+def _as_arrow(table: Any, library: str, kind: str) -> Any:
+    """A table of another library as Arrow has it, or None."""
+    import pyarrow as pa
+
+    if library == "pyarrow" and kind in ("Table", "RecordBatch"):
+        return table if kind == "Table" else pa.Table.from_batches([table])
+    if library == "polars" and kind == "DataFrame":
+        return table.to_arrow()
+    return pa.Table.from_pandas(table, preserve_index=False) if (library, kind) == ("pandas", "DataFrame") else None
+
+
 def quiet_session(cores: int) -> Any:
     """A session for a terminal: a progress bar, and otherwise only what is asked for."""
     failures.install()
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it would print what is told already
     conf = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "true",

@@ -14,7 +14,7 @@ from typing import Any
 class _Sql(ModuleType):
     """A module that can be called: ``sash.sql`` is where queries are at home, and what runs one."""
 
-    def __call__(self, query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> Any:
+    def __call__(self, query: str, /, args: Any = None, *, spark: Any = None, **tables: Any) -> Any:
         """Run a query of Spark SQL, its window functions by Sash; a Spark DataFrame comes back.
 
         Args:

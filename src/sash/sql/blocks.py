@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sash.sql.syntax import Called, Span, call_at
-from sash.sql.tokens import NUMBER, QUOTED, STRING, WORD, Source
+from sash.sql.tokens import NUMBER, QUOTED, STRING, SYMBOL, WORD, Source
 
 QUERY = ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 SETS = ("UNION", "INTERSECT", "EXCEPT", "MINUS")
@@ -15,7 +15,7 @@ NO_OPERAND = frozenset(
     "ALL AND AS ASC BETWEEN BY CASE COLLATE DESC DISTINCT DIV ELSE ESCAPE FROM ILIKE IN INTERVAL IS LIKE NOT ON OR "
     "OVER REGEXP RLIKE THEN TO WHEN".split()
 )
-NO_ALIAS = frozenset("END FALSE NULL TRUE".split())
+NO_ALIAS = frozenset("END FALSE NULL NULLS TRUE UNKNOWN".split())
 UNITS = frozenset("YEAR MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND QUARTER".split())
 
 
@@ -111,7 +111,9 @@ def clauses(source: Source, lo: int, hi: int) -> list[tuple[str, int, int]]:
             found.append((word, place, place + 1))
         elif word == "GROUP" and following == "BY":
             found.append((word, place, place + 2))
-        elif word == "WINDOW" and source.words(place + 2, "AS", "("):
+        elif word == "WINDOW" and place + 2 < hi and source.tokens[place + 1].is_name and source.word(place + 2) == "(":
+            raise source.error("WINDOW takes definitions such as w AS (ORDER BY x)", place + 2)
+        elif word == "WINDOW" and source.word(place + 2) == "AS" and source.tokens[place + 1].is_name:
             found.append((word, place, place + 1))
         elif (word == "QUALIFY" and len(found) > 1) or _begins_tail(source, place, lo):
             found.append((word, place, place + 1 + (word in SORTS)))
@@ -126,8 +128,10 @@ def _begins_tail(source: Source, place: int, lo: int) -> bool:
         return following == "BY"
     if word not in ("LIMIT", "OFFSET") or place == lo or place + 1 >= len(source.tokens):
         return False
-    before = source.tokens[place - 1]
-    return before.word not in (",", ".", "AS", "SELECT", "BY") and following not in (",", ".", ")", "=", "FROM")
+    before, after = source.tokens[place - 1], source.tokens[place + 1]
+    operand = before.kind == SYMBOL and before.word not in (")", "]", "*")  # expected here, so that it is a column
+    operand = operand or before.word in (NO_OPERAND - {"ASC", "DESC"}) | {"SELECT", "WHERE", "HAVING", "QUALIFY"}
+    return not operand and (after.kind != SYMBOL or after.word in ("(", "-", "+", ":"))
 
 
 def block(source: Source, lo: int, hi: int) -> Block:

@@ -12,7 +12,6 @@ from sash.errors import SashError
 from sash.expressions.columns import Column
 from sash.expressions.parsing import parse
 from sash.sql import blocks
-from sash.sql.registry import REGISTERED
 from sash.sql.syntax import Span, aggregate_at
 from sash.sql.tokens import NUMBER, STRING, Source
 from sash.sql.vocabulary import call_of, known
@@ -97,9 +96,9 @@ def continuous(source: Source, lo: int, hi: int) -> Continuous:
 
 def _opens(source: Source, place: int) -> bool:
     """Whether a bracket at a place begins the window of a stream."""
-    if source.word(place) != "[" or source.word(place + 1) not in WINDOWS or source.word(place + 2) == "]":
+    if source.word(place) != "[" or source.word(place + 1) not in WINDOWS:
         return False
-    return source.tokens[place - 1].is_name
+    return source.tokens[place - 1].is_name and source.word(place - 2) in ("FROM", "JOIN", ",")
 
 
 def _window(source: Source, lo: int, hi: int) -> tuple[Interval | int, Interval | int | None, tuple[str, ...]]:
@@ -137,7 +136,7 @@ def _query(source: Source, item: blocks.Item, key: tuple[str, ...]) -> tuple[str
     """The name of an aggregate, and its call."""
     lo, hi = item.span
     called = aggregate_at(source, lo, hi)
-    if called is None or not (known(called.name) or called.name.lower() in REGISTERED):
+    if called is None or not known(called.name):
         beside = f", or one of its keys, {', '.join(key)}" if key else ""
         raise source.error(f"a continuous query selects aggregates{beside}", lo)
     try:

@@ -9,7 +9,7 @@ from typing import Any
 from sash.spark.queries import FILE, file
 from sash.sql.scope import Scope, given
 from sash.sql.texts import marked, quoted
-from sash.sql.tokens import STRING, Source, read
+from sash.sql.tokens import STRING, Source
 
 
 @dataclass
@@ -27,26 +27,33 @@ class Given:
         text, at = "", 0
         for place, token in enumerate(source.tokens):
             end = token.end
-            if token.kind == STRING and source.word(place - 1) in ("FROM", "JOIN", ",") and FILE.search(token.value):
-                name = self._read(token.value, tables)
+            if token.kind == STRING and source.word(place - 1) in ("FROM", "JOIN") and FILE.search(token.value):
+                name = self._read(token.value, {*map(str.lower, tables), *_tables(source)})
             elif token.word == "{" and source.word(place + 2) == "}" and source.tokens[place + 1].name in tables:
                 name, end = source.tokens[place + 1].name, source.tokens[place + 2].end
             else:
                 continue
             text += source.text[at : token.start] + quoted(name)
             at = end
-        return read(text + source.text[at:]) if at else source
+        return source.again(text + source.text[at:]) if at else source
 
     def _add(self, name: str, frame: Any) -> None:
         mark = f"given_{len(self.views)}"
         self.views[mark] = frame
-        self.scope = self.scope.plus([given(name, marked(mark))])
+        self.scope = Scope((*self.scope.tables, given(name, marked(mark))))
 
-    def _read(self, path: str, tables: dict[str, Any]) -> str:
-        """The name for a file: that of the file, unless it is taken."""
+    def _read(self, path: str, taken: set[str]) -> str:
+        """The name for a file: that of the file, unless the query has a table of that name."""
         name = PurePath(path.rstrip("/")).name.split(".")[0].strip("*") or "file"
-        while name in tables:
+        while name.lower() in taken or any(each.name == name for each in self.scope.tables):
             name += "_"
-        tables[name] = frame = file(self.spark, path)
-        self._add(name, frame)
+        self._add(name, file(self.spark, path))
         return name
+
+
+def _tables(source: Source) -> set[str]:
+    """The names, in lower case, that a query selects from, or gives in WITH."""
+    places = range(1, len(source.tokens))
+    names = [place for place in places if source.tokens[place].is_name and source.word(place - 1) in ("FROM", "JOIN")]
+    names += [place for place in places if source.tokens[place].is_name and source.words(place + 1, "AS", "(")]
+    return {source.tokens[place].name.lower() for place in names}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from sash.errors import SashError
 from sash.sql.scope import Scope
-from sash.sql.texts import quoted
+from sash.sql.texts import UNSPELLABLE, quoted
+from sash.sql.vocabulary import known
 
 if TYPE_CHECKING:
     from sash.sql.rewriting import Rewriting
 
 RANDOM = frozenset("RAND RANDN RANDOM RANDSTR UNIFORM UUID SHUFFLE MONOTONICALLY_INCREASING_ID".split())
 LONGEST = 80  # characters of a name
+_CALLED = re.compile(r"(\w+)\s*\(")
 
 
 class Inner:
@@ -20,31 +23,30 @@ class Inner:
 
     def __init__(self, query: Rewriting, scope: Scope) -> None:
         self.query, self.source, self.scope = query, query.source, scope
-        self.taken: set[str] = set()  # names, in lower case
+        self.taken: dict[str, int] = {}  # how many columns have a name, in lower case
         self.known: dict[tuple[str, ...], str] = {}
         self.items: dict[int, tuple[str, list[str], list[str] | None]] = {}  # text, names, and what they are shown as
         self.extras: list[tuple[str, str]] = []
+        self.texts: dict[str, str] = {}
         self.placeholders: set[int] = set()
         self.outputs: list[str] = []
 
     def unused(self, words: str) -> str:
-        """A name like these words that no column has, in any case."""
+        """A name like these words that no other column has, and that no query can spell."""
         words = words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
-        while words.lower() in self.taken:
-            words += "'"
-        self.taken.add(words.lower())
-        return words
+        number = self.taken[words.lower()] = self.taken.get(words.lower(), 0) + 1
+        return f"{words}{UNSPELLABLE}{number if number > 1 else ''}"
 
     def star(self, place: int, lo: int, hi: int, body: str) -> int:
         """All columns, or all of a table; what they are called is asked of Spark."""
         text = self.query.kept(lo, hi, self.scope)
         found = self.query.session.frame(self.scope.before(f"SELECT {text} {body}")).columns
         names = [self.unused(each) for each in found]
-        lower = [each.lower() for each in found]
+        folded = [self.source.fold(each) for each in found]
         if hi - lo == 1:  # a name alone means the column here
-            for name, inside in zip(lower, names, strict=True):
-                if lower.count(name) == 1:
-                    self.known.setdefault((name.upper(),), inside)
+            for name, inside in zip(folded, names, strict=True):
+                if folded.count(name) == 1:
+                    self.known.setdefault(("name", name), inside)
         self.outputs += found
         self.items[place] = text, names, list(found)
         return place
@@ -78,10 +80,15 @@ class Inner:
 
     def derived(self, text: str, words: str) -> str:
         """As ``text``, once for each text."""
-        found = next((name for each, name in self.extras if each == text), None)
-        return found or self.text(text, words)
+        if text not in self.texts:
+            self.texts[text] = self.text(text, words)
+        return self.texts[text]
 
-    def frame(self, head: str, body: str, grouped: bool) -> Any:
+    def aggregated(self, text: str) -> bool:
+        """Whether an expression aggregates the rows of a group, or reads none of them."""
+        return any(known(name) for name in _CALLED.findall(text)) or not re.search(r"[^\W\d]", text)
+
+    def frame(self, head: str, body: str, grouped: bool, all_groups: bool = False) -> Any:
         """The DataFrame of the query, each column under its name here."""
         texts, names, shown = [], [], []
         for place in sorted({*self.items, *self.placeholders}):
@@ -93,6 +100,8 @@ class Inner:
             elif grouped:  # it has a number that GROUP BY may use
                 texts.append("NULL")
                 names.append(self.unused("NULL"))
+        if all_groups and any(not self.aggregated(text) for text, _ in self.extras):
+            raise SashError("GROUP BY ALL does not tell what window calls read from what is listed; name the groups")
         texts += [f"{text} AS {quoted(name)}" for text, name in self.extras]
         names += [name for _, name in self.extras]
         if not texts:
@@ -119,7 +128,7 @@ class Inner:
     def _same(self, lo: int, hi: int) -> tuple[str, ...]:
         """What makes two expressions one; a name in backticks is the name."""
         if hi - lo == 1 and self.source.tokens[lo].is_name:
-            return (self.source.tokens[lo].name.upper(),)
+            return "name", self.source.folded(lo)
         return self.source.same(lo, hi)
 
     def _is_random(self, lo: int, hi: int) -> bool:

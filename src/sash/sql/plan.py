@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sash.planner import Plan
+from sash.sql.texts import shown
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,11 @@ class QueryPlan:
     @property
     def chosen(self) -> dict[str, str]:
         """The algorithm that answers each window call; those of Spark are its own."""
-        found = {column: name for plan in self.selects for column, name in plan.chosen.items()}
+        found = {shown(column): name for plan in self.selects for column, name in plan.chosen.items()}
         return found | dict.fromkeys(self.by_spark, "spark")
 
     def __str__(self) -> str:
-        lines = [str(plan) for plan in self.selects]
+        lines = [shown(str(plan)) for plan in self.selects]
         lines += [f"by Spark itself: {call}" for call in self.by_spark]
         return "\n\n".join(lines) or "no window calls for Sash: Spark answers the query as it is"
 

@@ -12,9 +12,10 @@ from sash.expressions.columns import Column, Literal, Name, Operation
 from sash.expressions.intervals import Months
 from sash.expressions.parsing import parse
 from sash.sql import atoms
-from sash.sql.inner import Inner
+from sash.sql.inner import RANDOM, Inner
 from sash.sql.syntax import Span
 from sash.sql.tokens import NUMBER, PARAMETER, STRING, Source
+from sash.sql.vocabulary import known
 from sash.windows.intervals import Interval
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ class Reading:
 
     def column(self, span: Span) -> Column:
         """The column that an expression is."""
+        token = self.source.tokens[span[0]]
+        if span[1] - span[0] == 1 and token.kind == STRING and token.text[0] == '"':
+            name = token.value.replace("`", "``")
+            raise SashError(f"{token.text} is a text in Spark, not a column; write `{name}`")
         return Name((self.inner.column(*span),))
 
     def every(self, spans: tuple[Span, ...]) -> Column:
@@ -70,10 +75,15 @@ class Reading:
             return {"TRUE": True, "FALSE": False, "NULL": None}[token.word]
         return self.session.value(self.text(span))
 
-    def offset(self, span: Span) -> Any:
-        """A constant that is a number or an interval, which may be written as text."""
+    def offset(self, span: Span, kind: str) -> Any:
+        """A constant that is a number, or of RANGE an interval, which may be written as text."""
         lo, hi = span
         source = self.source
+        if kind != "range":
+            value = self.constant(span, "the offset")
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise SashError(f"the offset of {kind.upper()} must be a whole number, got {value!r}")
+            return value
         words = [source.word(place) for place in range(lo, hi)]
         kinds = [token.kind for token in source.tokens[lo:hi]]
         if kinds == [STRING] or (kinds[0] == STRING and words[1:] == ["::", "INTERVAL"]):
@@ -106,6 +116,8 @@ class Reading:
         if hi - lo == 1:
             return source.word(lo) in NOW
         opened = source.find(lo, hi, "(")
+        if opened < hi and (known(source.tokens[opened - 1].name) or source.word(opened - 1) in RANDOM):
+            return False
         if source.word(lo) == "(" or source.word(lo) == "EXISTS" or opened >= hi or source.closing[opened] != hi - 1:
             return False
         return all(self._fixed(each.span) for each in atoms.atoms(source, opened + 1, hi - 1))

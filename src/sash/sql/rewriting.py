@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,9 +10,13 @@ from sash.algebra import Over
 from sash.errors import SashError
 from sash.sql import blocks, who
 from sash.sql.scope import Named, Scope
-from sash.sql.selecting import Selecting
+from sash.sql.selecting import Selecting, Unanswered
+from sash.sql.syntax import Called, Span, Windowed
 from sash.sql.tokens import Source
 from sash.sql.windows import definitions, resolved
+
+DEEPEST = 60  # levels of queries
+Windows = Mapping[Span, Windowed]
 
 
 class Session(Protocol):
@@ -23,6 +27,9 @@ class Session(Protocol):
 
     def value(self, text: str) -> Any:
         """What an expression without columns is."""
+
+    def has_function(self, name: str) -> bool:
+        """Whether Spark has a function of this name."""
 
     def is_small(self, text: str) -> bool:
         """Whether one task can hold the rows of a query."""
@@ -45,30 +52,43 @@ class Rewriting:
 
     def top(self, lo: int, hi: int, scope: Scope) -> str:
         """The whole query, with the tables that it was given."""
-        return self.query(lo, hi, Scope(), list(scope.tables))
+        return scope.before(self.query(lo, hi, scope))
 
-    def query(self, lo: int, hi: int, scope: Scope, tables: Sequence[Named] = ()) -> str:
+    def query(self, lo: int, hi: int, scope: Scope) -> str:
         """A query: common table expressions, selects joined by UNION and such, an order."""
         source = self.source
-        named = list(tables)
+        named: list[Named] = []
         recursive = False
         if source.word(lo) == "WITH":
-            own, recursive, lo = self.with_clause(lo, hi, scope.plus(named))
-            named += own
-        inner = scope.plus(named, recursive)
+            named, recursive, lo = self.with_clause(lo, hi, scope)
+        inner = scope.inside(named, recursive)
+        pipe = source.find(lo, hi, "|>")
+        rest = source.text[source.tokens[pipe - 1].end : source.tokens[hi - 1].end] if pipe < hi else ""
+        hi = pipe
         spans, end = blocks.operands(source, lo, hi)
         text, at = "", None
         for start, stop in spans:
             text += source.text[at : source.tokens[start].start] if at is not None and start < hi else ""
             if start >= stop:
                 raise source.error("a select is missing here", min(start, len(source.tokens) - 1))
-            text += self.select(start, stop, inner) if source.word(start) == "SELECT" else self.kept(start, stop, inner)
+            text += self.operand(start, stop, inner)
             at = source.tokens[stop - 1].end
         if end < hi:
             text += source.text[at : source.tokens[end].start] + self.kept(end, hi, inner)
+        text += rest
         if not named:
             return text
-        return f"{inner.words if recursive else 'WITH '}{', '.join(each.text for each in named)} {text}"
+        return f"{'WITH RECURSIVE' if recursive else 'WITH'} {', '.join(each.text for each in named)} {text}"
+
+    def operand(self, lo: int, hi: int, scope: Scope) -> str:
+        """One of what UNION and such join; after WITH it may be an INSERT."""
+        source = self.source
+        if source.word(lo) == "SELECT":
+            return self.select(lo, hi, scope)
+        start = source.find(lo, hi, "SELECT") if source.word(lo) == "INSERT" else hi
+        if start == hi:
+            return self.kept(lo, hi, scope)
+        return source.text[source.tokens[lo].start : source.tokens[start].start] + self.select(start, hi, scope)
 
     def with_clause(self, lo: int, hi: int, scope: Scope) -> tuple[list[Named], bool, int]:
         """The common table expressions of a query, and where it goes on."""
@@ -82,7 +102,7 @@ class Rewriting:
             if place >= hi or not source.tokens[place].is_name or opened >= hi:
                 raise source.error("WITH takes queries such as t AS (SELECT …)", min(place, len(source.tokens) - 1))
             closed = source.closing[opened]
-            body = self.nested(opened, scope.plus(named, recursive))
+            body = self.nested(opened, scope.inside(named, recursive))
             head = source.text[source.tokens[start].start : source.tokens[opened].end]
             named.append(Named(source.tokens[start].name, f"{head}{body})"))
             place = closed + 1
@@ -105,6 +125,8 @@ class Rewriting:
         """The query in brackets, rewritten once however often it is asked for."""
         if opened not in self.known:
             self.depth += 1
+            if self.depth > DEEPEST:
+                raise self.source.error(f"a query may have {DEEPEST} levels of queries, this is one more", opened)
             self.known[opened] = self.query(opened + 1, self.source.closing[opened], scope)
             self.depth -= 1
         return self.known[opened]
@@ -136,19 +158,48 @@ class Rewriting:
                 sentence = f"a window call cannot stand in {clause}; use QUALIFY, or a subquery"
                 raise source.error(sentence, called.span[0])
         windows = {called.span: resolved(source, called.window, named) for called in found}
-        ours = [called for called in found if who.is_ours(source, called, windows[called.span])]
+        ours = [
+            called for called in found if who.is_ours(source, called, windows[called.span], self.session.has_function)
+        ]
         if not ours:
             return self.kept(lo, hi, scope)
         try:
-            if all(who.is_left(source, each, windows[each.span]) for each in found) and self.is_small(block, scope):
-                ours = []
-            return Selecting(self, block, scope, windows, {called.span for called in ours}).text()
+            left = self.by_spark(block, scope, windows, found, who.is_left)
+            return left or self.by_sash(block, scope, windows, ours)
+        except Unanswered:
+            by_spark = self.by_spark(block, scope, windows, found, who.is_plain)  # of types that Sash has not
+            if by_spark:
+                return by_spark
+            raise
         except SashError:
             raise
         except Exception as error:
             shown = self.session.failure(error, source, (lo, hi))
             if shown is None:
                 raise
-            if self.depth and all(who.is_plain(source, each, windows[each.span]) for each in found):
+            if self.depth and not any(who.only_ours(each, windows[each.span]) for each in found):
                 return self.kept(lo, hi, scope)  # it may read columns of a query around it; Spark knows
             raise shown from None
+
+    def by_sash(self, block: blocks.Block, scope: Scope, windows: Windows, ours: list[Called]) -> str:
+        """The select with these calls answered by Sash."""
+        return Selecting(self, block, scope, windows, {called.span for called in ours}).text()
+
+    def by_spark(
+        self,
+        block: blocks.Block,
+        scope: Scope,
+        windows: Windows,
+        found: list[Called],
+        whether: Callable[[Source, Called, Windowed], bool],
+    ) -> str:
+        """The select with all its calls left to Spark, where each may be and Spark takes them; else nothing."""
+        if not all(whether(self.source, each, windows[each.span]) for each in found):
+            return ""
+        try:
+            if whether is who.is_plain or self.is_small(block, scope):
+                return self.by_sash(block, scope, windows, [])
+        except Exception as error:
+            if not isinstance(error, SashError) and self.session.failure(error, self.source, block.span) is None:
+                raise
+        return ""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from sash.algebra import Over
-from sash.errors import SashError
+from sash.errors import SashError, outside
 from sash.spark import frames, queries
 from sash.spark.skew import LOOK_FROM, expected_bytes
 from sash.sql import statements, texts
@@ -17,6 +21,8 @@ from sash.sql.rewriting import Rewriting
 from sash.sql.syntax import Span
 from sash.sql.tokens import Source, pointed, read
 
+CASE, QUOTES = "spark.sql.caseSensitive", "spark.sql.ansi.doubleQuotedIdentifiers"
+
 
 @dataclass
 class SparkSide:
@@ -26,7 +32,6 @@ class SparkSide:
     args: Any
     views: dict[str, Any]
     explains: bool = False
-    never_left: ClassVar[bool] = False  # to Spark: for bench/sql.py
     plans: list[Any] = field(default_factory=list)
     by_spark: list[str] = field(default_factory=list)
     _known: dict[str, Any] = field(default_factory=dict)
@@ -43,22 +48,41 @@ class SparkSide:
         """What an expression without columns is."""
         return self.frame(f"SELECT {text}").collect()[0][0]
 
+    def has_function(self, name: str) -> bool:
+        """Whether Spark has a function of this name."""
+        return self.spark.catalog.functionExists(name)
+
     def is_small(self, text: str) -> bool:
         """Whether Spark expects so few rows of a query that one task can hold them."""
-        return not self.never_left and expected_bytes(self.frame(text)) < LOOK_FROM
+        return expected_bytes(self.frame(text)) < LOOK_FROM
 
     def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
         """What stands in a text for a frame with these columns."""
         self.by_spark += by_spark
-        if self.explains and columns:
-            self.plans.append(frames.explain(frame, columns))
         name = f"sash_{len(self.views)}"
-        self.views[name] = frames.with_columns(frame, columns) if columns else frame
+        with _as_written():
+            if self.explains and columns:
+                self.plans.append(frames.explain(frame, columns))
+            self.views[name] = frames.with_columns(frame, columns) if columns else frame
         return texts.marked(name)
 
     def failure(self, error: Exception, source: Source, span: Span) -> Exception | None:
         """What Spark does not accept, shown where the user wrote it."""
         return shown(error, source, span)
+
+
+@contextmanager
+def _as_written() -> Iterator[None]:
+    """Let errors and warnings name columns as the user does."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except SashError as error:
+            error.args = (texts.shown(str(error)), *error.args[1:])
+            raise
+    for each in caught:
+        warnings.warn(texts.shown(str(each.message)), each.category, stacklevel=outside())
 
 
 def shown(error: Exception, source: Source, span: Span) -> Exception | None:
@@ -68,8 +92,22 @@ def shown(error: Exception, source: Source, span: Span) -> Exception | None:
         return None
     at = source.tokens[span[0]].start
     places = [source.text.find(piece, at) for piece in reason.pieces]
-    at = next((place for place in places if place >= 0), at)
+    at = next((place for place in places if place >= 0), _nearest(error, source, at))
     return queries.refused(str(pointed(texts.shown(reason.sentence), source.text, at)))
+
+
+def _nearest(error: Exception, source: Source, start: int) -> int:
+    """The place in the query of a syntax error in what Spark was sent: after the same words."""
+    text, found = getattr(error, "sent", ""), re.search(r"\(line (\d+), pos (\d+)\)", str(error))
+    if not text or found is None:
+        return start
+    lines = text.splitlines(keepends=True)
+    pos = sum(map(len, lines[: int(found[1]) - 1])) + int(found[2])
+    for length in range(40, 3, -1):
+        at = source.text.find(text[max(pos - length, 0) : pos], start)
+        if at >= 0 and pos >= length:
+            return at + length
+    return start
 
 
 def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> Any:
@@ -78,15 +116,21 @@ def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> An
     if source is None:
         return session.spark.sql(query, args)
     statement = statements.statement(source)
+    if statement.view is not None and not statement.view.temporary and not tables:
+        made = _by_spark(session, query, args)
+        if made is not None:
+            return made
     if is_continuous(source):
         raise SashError(f"this continuous query waits for sash.stream: {continuous(source, *statement.query)}")
     text = _rewritten(source, session, statement, given)
-    if statement.view is not None and _uses(text):
-        return statements.make_view(session.spark, statement.view, session.frame(text))
+    if _uses(text):
+        statements.check_keeps(source)
+        if statement.view is not None:
+            return statements.make_view(session.spark, statement.view, session.frame(text))
     try:
         return texts.sent(session.spark, statement.before(text), session.args, session.views)
     except Exception as error:
-        refused = shown(error, source, statement.query) if session.views else None
+        refused = shown(error, source, statement.query)
         if refused is None:
             raise
         raise refused from None
@@ -110,7 +154,8 @@ def _opened(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> tuple[
     given = Given(session)
     if not tables and not statements.concerns(query):
         return None, SparkSide(session, args, {}), given
-    source = read(texts.checked(query))
+    exact, names_in_quotes = (queries.is_set(session, name) for name in (CASE, QUOTES))
+    source = read(texts.checked(query), exact, names_in_quotes)
     source, args = statements.named_parameters(source, args)
     source = given.named(source, {name: queries.as_frame(session, name, frame) for name, frame in tables.items()})
     return source, SparkSide(session, args, given.views), given
@@ -119,6 +164,16 @@ def _opened(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> tuple[
 def _rewritten(source: Source, session: SparkSide, statement: statements.Statement, given: Given) -> str:
     lo, hi = statement.query
     return Rewriting(source, session).top(lo, hi, given.scope)
+
+
+def _by_spark(session: SparkSide, query: str, args: Any) -> Any:
+    """A lasting view of what Spark can say itself is its own; None where it cannot."""
+    try:
+        return session.spark.sql(query.strip().rstrip(";"), args)
+    except Exception as error:
+        if queries.refusal(error) is None:
+            raise
+        return None
 
 
 def _uses(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sash.sql.texts import quoted
@@ -20,29 +21,26 @@ class Named:
 
 @dataclass(frozen=True)
 class Scope:
-    """Common table expressions, each of which may use those before it."""
+    """The common table expressions of a WITH clause, each of which may use those before it, and the scope around."""
 
     tables: tuple[Named, ...] = ()
     recursive: bool = False
+    around: Scope | None = None
 
-    def plus(self, tables: list[Named], recursive: bool = False) -> Scope:
-        """With more of them."""
-        return Scope((*self.tables, *tables), self.recursive or recursive)
+    def inside(self, tables: Sequence[Named], recursive: bool = False) -> Scope:
+        """The scope of a query that has these in its own WITH clause."""
+        return Scope(tuple(tables), recursive, self) if tables else self
 
     def before(self, text: str) -> str:
-        """A query with those in front that it needs."""
+        """A query with those in front that it needs, those of each clause around those of the next."""
         wanted, needed = _mentioned(text), []
-        for place in reversed(range(len(self.tables))):
-            table = self.tables[place]
+        for table in reversed(self.tables):
             if table.name.lower() in wanted:
                 needed.append(table.text)
-                wanted = (wanted if self.recursive else wanted - {table.name.lower()}) | _mentioned(table.text)
-        return f"{self.words}{', '.join(reversed(needed))} {text}" if needed else text
-
-    @property
-    def words(self) -> str:
-        """What begins the clause."""
-        return "WITH RECURSIVE " if self.recursive else "WITH "
+                wanted |= _mentioned(table.text)
+        if needed:
+            text = f"{'WITH RECURSIVE' if self.recursive else 'WITH'} {', '.join(reversed(needed))} ({text})"
+        return self.around.before(text) if self.around is not None else text
 
 
 def given(name: str, mark: str) -> Named:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sash.algebra import Over
 from sash.errors import SashError
@@ -18,17 +18,22 @@ from sash.sql import atoms
 from sash.sql.blocks import Block, Item, calls
 from sash.sql.inner import Inner
 from sash.sql.reading import Reading
-from sash.sql.registry import REGISTERED
 from sash.sql.scope import Scope
-from sash.sql.syntax import Called, Span, Windowed
+from sash.sql.syntax import Called, Span, Windowed, ordered
 from sash.sql.texts import quoted
+from sash.sql.tokens import Source
 from sash.sql.vocabulary import call_of, known
 from sash.sql.windows import window_of
 
 if TYPE_CHECKING:
     from sash.sql.rewriting import Rewriting
 
+LONGEST = 1 << 20  # characters of an expression
 _HINT = re.compile(r"/\*\+.*?\*/", re.DOTALL)
+
+
+class Unanswered(SashError):
+    """Columns of a call are of types that Sash does not answer it for."""
 
 
 class Selecting:
@@ -44,20 +49,30 @@ class Selecting:
         self.reading = Reading(self.source, self.session, self.inner)
         self.over: dict[str, Over] = {}
         self.names: dict[tuple[str, ...], str] = {}  # of the calls already read
+        self.places: dict[str, int] = {}  # of the calls, by their names
         self.by_spark: list[str] = []
-        self.aliases: dict[str, str] = {}  # of windowed items, in lower case, and their texts
+        self.aliases: dict[str, str] = {}  # of windowed items, and their texts
         groups = self.source.parts(*block.clauses["GROUP"]) if "GROUP" in block.clauses else []
         self.grouped = [self.source.same(*each) for each in groups]
 
     def text(self) -> str:
         """The select that takes the place of the user's."""
         shown = self.items()
+        self.check_groups()
         condition = self.condition()
         tail = [f" {words} {self.sorted(words, *span)}" for words, span in self.block.tail]
-        frame = self.inner.frame(self.head(), self.body, bool(self.grouped))
-        mark = self.session.computed(frame, self.over, self.by_spark)
+        frame = self.inner.frame(self.head(), self.body, bool(self.grouped), self.grouped == [("ALL",)])
+        mark = self.computed_frame(frame)
         items = ", ".join(part for each in shown for part in self.inner.listed(each))
         return f"SELECT {'DISTINCT ' * self.block.distinct}{items} FROM {mark}{condition}{''.join(tail)}"
+
+    def computed_frame(self, frame: Any) -> str:
+        """What stands for the frame with the columns of the calls; what is wrong with one is shown there."""
+        try:
+            return self.session.computed(frame, self.over, self.by_spark)
+        except SashError as error:
+            place = self.places.get(error.column or "", self.block.span[0])
+            raise Unanswered(str(self.source.error(_in_sql(str(error)), place))) from None
 
     def head(self) -> str:
         """The hints of the select."""
@@ -67,12 +82,13 @@ class Selecting:
 
     @cached_property
     def columns(self) -> frozenset[str]:
-        """The names of what is selected from, in lower case."""
+        """The names of what is selected from."""
         lo, hi = self.block.body
         clause = self.block.clauses.get("GROUP") or self.block.clauses.get("HAVING")
         end = clause[0] - (2 if "GROUP" in self.block.clauses else 1) if clause else hi
         body = self.query.kept(lo, end, self.scope)
-        return frozenset(name.lower() for name in self.session.frame(self.scope.before(f"SELECT * {body}")).columns)
+        found = self.session.frame(self.scope.before(f"SELECT * {body}")).columns
+        return frozenset(map(self.source.fold, found))
 
     def items(self) -> list[str | int]:
         """What stands for each expression of the list; those beside the window calls first, for calls to use."""
@@ -88,20 +104,34 @@ class Selecting:
             found[place] = self.item(place, self.block.items[place])
         return [found[place] for place in range(len(names))]
 
+    @cached_property
+    def listed(self) -> dict[tuple[str, ...], str]:
+        """What the list has, by what it is made of: the names it has there."""
+        found = {}
+        for each in self.block.items:
+            lo, hi = each.span
+            if each.alias is not None:
+                found[self.source.same(lo, hi)] = self.source.tokens[each.alias].text
+            elif self.source.tokens[hi - 1].is_name and not calls(self.source, lo, hi):
+                found[self.source.same(lo, hi)] = quoted(self.source.tokens[hi - 1].name)
+            else:
+                found[self.source.same(lo, hi)] = quoted(self.source.shown(lo, hi))
+        return found
+
     def alias(self, item: Item) -> str | None:
-        """The name an expression is given, in lower case."""
-        return None if item.alias is None else self.source.tokens[item.alias].name.lower()
+        """The name an expression is given."""
+        return None if item.alias is None else self.source.folded(item.alias)
 
     def mentioned(self, lo: int, hi: int) -> set[str]:
-        """The names in a piece of the text, in lower case."""
+        """The names in a piece of the text."""
         tokens = self.source.tokens
         names = [place for place in range(lo, hi) if tokens[place].is_name and self.source.word(place - 1) != "."]
-        return {tokens[place].name.lower() for place in names}
+        return {self.source.folded(place) for place in names}
 
     def item(self, place: int, item: Item) -> str | int:
         """What stands for an expression of the list: its text, or its place in the inner query."""
         lo, hi = item.span
-        if self.source.word(hi - 1) == "*" or self.source.words(lo, "*"):
+        if _is_star(self.source, lo, hi):
             return self.inner.star(place, lo, hi, self.body)
         parts = self.parts(lo, hi, self.visible(lo, hi))
         if all(each.kind == atoms.PIECE for each in parts):
@@ -109,30 +139,55 @@ class Selecting:
             return self.inner.item(place, lo, hi, alias)
         self.inner.windowed(place)
         text = self.outer(lo, hi, parts, item)
+        if len(text) > LONGEST:
+            raise self.source.error("this is too long with the expressions that its names stand for", lo)
         if item.alias is None:
             return f"{text} AS {quoted(self.source.shown(lo, hi))}"
         alias_text = self.source.tokens[item.alias].text
         self.aliases[str(self.alias(item))] = f"({text})"
         return f"{text} AS {alias_text}"
 
+    def check_groups(self) -> None:
+        """Refuse GROUP BY 2 where the second expression of the list is a window call."""
+        for span in self.source.parts(*self.block.clauses["GROUP"]) if self.grouped else []:
+            number = self.source.cut(*span)
+            if number.isdigit() and int(number) - 1 in self.inner.placeholders:
+                raise self.source.error("a window call cannot stand in GROUP BY", span[0])
+
     def condition(self) -> str:
         """QUALIFY, as the WHERE of the columns that are computed."""
         if self.block.qualify is None:
             return ""
         lo, hi = self.block.qualify
+        if lo >= hi:
+            raise self.source.error("QUALIFY takes a condition", lo - 1)
         return f" WHERE {self.outer(lo, hi, self.parts(lo, hi, self.visible(lo, hi)))}"
 
     def sorted(self, words: str, lo: int, hi: int) -> str:
         """What ORDER BY, LIMIT and such say; names of what is listed are those, as in Spark."""
         if words.split()[0].upper() in ("LIMIT", "OFFSET"):
             return self.query.kept(lo, hi, self.scope)
-        outputs = {each.lower() for each in self.inner.outputs} | set(self.aliases)
+        source = self.source
+        outputs = {source.fold(each) for each in self.inner.outputs} | set(self.aliases)
         for item in self.block.items:
             if item.alias is not None:
-                outputs.add(self.source.tokens[item.alias].name.lower())
-            elif item.span[1] - item.span[0] == 1 and self.source.tokens[item.span[0]].is_name:
-                outputs.add(self.source.tokens[item.span[0]].name.lower())
-        return self.outer(lo, hi, self.parts(lo, hi, outputs), output=True)
+                outputs.add(source.folded(item.alias))
+            elif item.span[1] - item.span[0] == 1 and source.tokens[item.span[0]].is_name:
+                outputs.add(source.folded(item.span[0]))
+        text, at = "", lo
+        for key in ordered(source, lo, hi):
+            start, end = key.span
+            text += self.query.gap(at, start, lo, hi, self.scope)
+            text += self.outer(start, end, self.parts(start, end, self.sortable(start, end, outputs)), output=True)
+            at = end
+        return text + self.query.gap(at, hi, lo, hi, self.scope)
+
+    def sortable(self, lo: int, hi: int, outputs: set[str]) -> set[str]:
+        """Those names of what is listed that are no tables here: of t.x, t is one."""
+        source = self.source
+        tables = self.mentioned(*self.block.clauses["FROM"]) if "FROM" in self.block.clauses else set()
+        dotted = {source.folded(place) for place in range(lo, hi) if source.word(place + 1) == "."}
+        return outputs - (dotted & tables)
 
     def visible(self, lo: int, hi: int) -> set[str]:
         """The aliases of windowed expressions that a piece of the text means."""
@@ -141,7 +196,7 @@ class Selecting:
 
     def parts(self, lo: int, hi: int, outputs: set[str]) -> list[atoms.Atom]:
         """What an expression is made of."""
-        return atoms.atoms(self.source, lo, hi, outputs, self.grouped, _aggregates)
+        return atoms.atoms(self.source, lo, hi, atoms.Around(outputs, self.grouped, known))
 
     def outer(self, lo: int, hi: int, parts: list[atoms.Atom], item: Item | None = None, output: bool = False) -> str:
         """An expression with columns in the places of its parts."""
@@ -149,13 +204,16 @@ class Selecting:
         for part in parts:
             start, end = part.span
             text += self.query.gap(at, start, lo, hi, self.scope)
-            if part.called is not None:
+            if output and self.block.distinct and source.same(start, end) in self.listed:
+                text += self.listed[source.same(start, end)]
+            elif part.called is not None:
                 alone = item is not None and part.span == item.span
                 text += quoted(self.computed(part.called, item if alone else None))
             elif part.kind == atoms.OUTPUT:
-                text += source.cut(start, end) if output else self.aliases[source.tokens[start].name.lower()]
+                text += source.cut(start, end) if output else self.aliases[source.folded(start)]
             else:
                 text += quoted(self.inner.column(start, end))
+            text += f" AS {quoted(part.label)}" if part.label is not None else ""
             at = end
         return text + self.query.gap(at, hi, lo, hi, self.scope)
 
@@ -171,6 +229,7 @@ class Selecting:
             return self.names[same]
         alias = self.source.tokens[item.alias].name if item is not None and item.alias is not None else words
         name = self.names[same] = self.inner.unused(alias)
+        self.places[name] = called.span[0]
         try:
             self.over[name] = call_of(called, self.reading).over(
                 window_of(self.source, self.windows[called.span], self.reading)
@@ -201,5 +260,15 @@ class Selecting:
         return f"{self.query.kept(start, called.over, self.scope)} OVER ({' '.join(words)})"
 
 
-def _aggregates(name: str) -> bool:
-    return known(name) or name.lower() in REGISTERED
+def _in_sql(sentence: str) -> str:
+    """A sentence of the Python side in the words of SQL."""
+    for python, words in (("rowsBetween: ", "ROWS: "), ("rangeBetween: ", "RANGE: "), ("groupsBetween: ", "GROUPS: ")):
+        sentence = sentence.replace(python, words)
+    return sentence.replace("an orderBy", "an ORDER BY").replace("needs order_by", "needs an ORDER BY in the call")
+
+
+def _is_star(source: Source, lo: int, hi: int) -> bool:
+    """Whether an item is *, t.* or such, perhaps with EXCEPT."""
+    while lo + 1 < hi and source.tokens[lo].is_name and source.word(lo + 1) == ".":
+        lo += 2
+    return source.word(lo) == "*"

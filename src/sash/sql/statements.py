@@ -10,7 +10,7 @@ from typing import Any
 from sash.errors import SashError, SashWarning, outside
 from sash.sql.blocks import is_query
 from sash.sql.syntax import Span
-from sash.sql.tokens import PARAMETER, Source, read
+from sash.sql.tokens import PARAMETER, Source
 
 # what a query must hold to be of any concern to Sash: window calls, files, windows of streams
 _CONCERNS = re.compile(r"\bover\b|\b(from|join)\s*['\"]|\b[ird]stream\b|\[\s*(range|rows|partition)\b", re.IGNORECASE)
@@ -26,6 +26,7 @@ class View:
     temporary: bool
     everywhere: bool
     unless: bool  # IF NOT EXISTS
+    schema: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _begins(source: Source, place: int) -> bool:
 def _view(source: Source, end: int) -> View | None:
     """The view that is created, if it is one."""
     words = [source.word(place) for place in range(end)]
-    if "VIEW" not in words[:5]:
+    if "VIEW" not in words[:6]:
         return None
     at = words.index("VIEW")
     options = words[1:at]
@@ -91,8 +92,20 @@ def _view(source: Source, end: int) -> View | None:
     if source.word(place + 1) == "(":
         spans = source.parts(place + 2, source.closing[place + 1])
         columns = tuple(source.tokens[lo].name for lo, hi in spans if lo < hi)
+    schema = ".".join(parts[:-1]) or None
     temporary = bool({"TEMP", "TEMPORARY"} & set(options))
-    return View(parts[-1], columns, "REPLACE" in options, temporary, "GLOBAL" in options, unless)
+    return View(parts[-1], columns, "REPLACE" in options, temporary, "GLOBAL" in options, unless, schema)
+
+
+def check_keeps(source: Source) -> None:
+    """Refuse a statement that keeps the text of its query, which would name what is gone afterwards."""
+    word, following = source.word(0), source.word(1)
+    if word in ("CACHE", "ALTER") or (word == "CREATE" and "FUNCTION" in [following, *map(source.word, range(2, 6))]):
+        raise source.error(
+            f"{word} {following} cannot keep a query with columns that Sash computes; "
+            "make a CREATE TEMPORARY VIEW of it first",
+            0,
+        )
 
 
 def make_view(spark: Any, view: View, frame: Any) -> Any:
@@ -102,6 +115,8 @@ def make_view(spark: Any, view: View, frame: Any) -> Any:
             got, named = len(frame.columns), len(view.columns)
             raise SashError(f"the view {view.name} names {named} columns, its query gives {got}")
         frame = frame.toDF(*view.columns)
+    if view.schema is not None:
+        raise SashError(f"the view {view.name} has columns that Sash computes, so that it is in no schema")
     if not view.temporary:
         warnings.warn(
             f"the view {view.name} has columns that Sash computes, so that it lives as long as the session; "
@@ -128,4 +143,4 @@ def named_parameters(source: Source, args: Any) -> tuple[Source, Any]:
         token = source.tokens[place]
         text += f"{source.text[at : token.start]}:sash_{number}"
         at = token.end
-    return read(text + source.text[at:]), {f"sash_{number}": value for number, value in enumerate(args)}
+    return source.again(text + source.text[at:]), {f"sash_{number}": value for number, value in enumerate(args)}

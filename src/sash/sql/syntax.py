@@ -93,6 +93,8 @@ def is_call(source: Source, place: int, hi: int) -> bool:
         return False
     if token.word in ("ANY", "SOME"):  # those of LIKE ANY ('a', 'b') are none
         return source.word(place - 1) not in ("LIKE", "ILIKE")
+    if token.word == "FILTER":  # that of sum(x) filter (where …) is none
+        return source.word(place - 1) != ")"
     return token.kind != WORD or token.word not in OPERATORS
 
 
@@ -113,6 +115,8 @@ def call_at(source: Source, place: int, hi: int) -> Called | None:
         elif word == "FILTER" and following == "(":
             lo, end = _inside(source, after + 1)
             condition = (lo + (source.word(lo) == "WHERE"), end)
+            if condition[0] >= end:
+                raise source.error("FILTER takes a condition", after)
             after = source.after(after + 1)
         elif word in ("IGNORE", "RESPECT") and following == "NULLS":
             nulls, after = word.lower(), after + 2
@@ -229,6 +233,10 @@ def windowed(source: Source, lo: int, hi: int) -> Windowed:
     partition: tuple[Span, ...] = ()
     order: tuple[Ordered, ...] = ()
     frame, reached = None, 0
+    lost = source.find(place, hi, "EXCLUDE")
+    framed_at = any(source.word(at) in KINDS for at in starts)
+    if lost < hi and source.word(lost + 1) in ("CURRENT", "GROUP", "TIES", "NO") and not framed_at:
+        raise source.error("EXCLUDE takes rows out of a frame: ROWS, RANGE or GROUPS must stand before it", lost)
     for at, end in zip(starts, [*starts[1:], hi], strict=False):
         word = source.word(at)
         kind = 1 if word in ("PARTITION", "DISTRIBUTE") else 2 if word in ("ORDER", "SORT") else 3

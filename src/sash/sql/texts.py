@@ -8,7 +8,9 @@ from typing import Any
 
 from sash.errors import SashError
 
+UNSPELLABLE = "\uffa0"  # a letter that shows as nothing: at the end of names that no query may mean
 _MARK = re.compile("\0(\\w+)\0")
+_QUOTED = re.compile(f"`([^\\W\\d]\\w*?){UNSPELLABLE}\\d*`")
 
 
 def marked(name: str) -> str:
@@ -23,22 +25,29 @@ def quoted(name: str) -> str:
 
 def sent(spark: Any, text: str, args: Any, views: Mapping[str, Any]) -> Any:
     """What Spark gives for a text; the DataFrames that it marks are handed over with it."""
+    marked_text = text
     used = {name: views[name] for name in _MARK.findall(text)}
     if used:  # PySpark formats the text then, so that other braces are doubled
         pieces = _MARK.split(text)
         pieces[::2] = [each.replace("{", "{{").replace("}", "}}") for each in pieces[::2]]
         pieces[1::2] = [f"{{{each}}}" for each in pieces[1::2]]
         text = "".join(pieces)
-    return spark.sql(text, args, **used)
+    try:
+        return spark.sql(text, args, **used)
+    except Exception as error:
+        error.sent = _MARK.sub("_" * 41, marked_text)  # type: ignore[attr-defined]  # a view's name has so many letters
+        raise
 
 
 def shown(text: str) -> str:
-    """A text with the marks as names."""
-    return _MARK.sub(r"\1", text)
+    """A text as a user may see it: marks as names, names without what keeps them apart."""
+    plain = _QUOTED.sub(r"\1", _MARK.sub(r"\1", text))
+    return re.sub(f"{UNSPELLABLE}\\d*", "", plain)
 
 
 def checked(text: str) -> str:
     """A query as the user gives it."""
-    if "\0" in text:
-        raise SashError("a query must not hold the character U+0000")
+    for character in ("\0", UNSPELLABLE):
+        if character in text:
+            raise SashError(f"a query must not hold the character U+{ord(character):04X}")
     return text

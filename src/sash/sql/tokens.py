@@ -14,7 +14,7 @@ _TOKEN = re.compile(
     r"""
       (?P<space>\s+|--(?:\\\n|[^\n])*)
     | (?P<comment>/\*)
-    | (?P<string>[rR]?(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"))
+    | (?P<string>[rR](?:'[^']*'|"[^"]*")|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")
     | (?P<quoted>`(?:[^`]|``)*`)
     | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYDFlsydf](?!\w)|bd)?(?!\w))
     | (?P<word>\w+)
@@ -51,8 +51,8 @@ class Token:
 
     @property
     def name(self) -> str:
-        """The name it is, without backticks."""
-        return self.text[1:-1].replace("``", "`") if self.kind == QUOTED else self.text
+        """The name it is, without its quotes."""
+        return self.text[1:-1].replace(self.text[0] * 2, self.text[0]) if self.kind == QUOTED else self.text
 
     @property
     def value(self) -> str:
@@ -77,6 +77,20 @@ class Source:
     text: str
     tokens: list[Token]
     closing: dict[int, int] = field(default_factory=dict)
+    exact: bool = False  # whether names that differ in case are different ones
+    names_in_quotes: bool = False
+
+    def again(self, text: str) -> Source:
+        """Another text, read in the same way."""
+        return read(text, self.exact, self.names_in_quotes)
+
+    def fold(self, name: str) -> str:
+        """What is the same for two spellings of one name."""
+        return name if self.exact else name.lower()
+
+    def folded(self, place: int) -> str:
+        """The name at a place, so."""
+        return self.fold(self.tokens[place].name)
 
     def word(self, place: int) -> str:
         """The word at a place, in capitals; nothing beyond the end."""
@@ -95,11 +109,11 @@ class Source:
         words = ""
         for before, token in zip([None, *self.tokens[lo:hi]], self.tokens[lo:hi], strict=False):
             words += " " * (before is not None and before.end < token.start) + token.text
-        return words
+        return re.sub(r":sash_\d+\b", "?", words)
 
     def same(self, lo: int, hi: int) -> tuple[str, ...]:
         """What makes two pieces of the text mean the same; hashable."""
-        return tuple(each.word or each.text for each in self.tokens[lo:hi])
+        return tuple(each.text if self.exact else each.word or each.text for each in self.tokens[lo:hi])
 
     def after(self, place: int) -> int:
         """The place after a token, or after the bracket that it opens."""
@@ -142,8 +156,15 @@ def pointed(sentence: str, text: str, at: int) -> SashError:
     return SashError(f"{sentence}\nline {text.count(chr(10), 0, start) + 1}:\n  {line[:240]}\n  {caret}")
 
 
-def read(text: str) -> Source:
-    """The tokens of a query, its brackets matched."""
+def read(text: str, exact: bool = False, names_in_quotes: bool = False) -> Source:
+    """The tokens of a query, its brackets matched.
+
+    Args:
+        text: the query.
+        exact: whether names that differ in case are different ones, as with spark.sql.caseSensitive.
+        names_in_quotes: whether "a" is a name, as with spark.sql.ansi.doubleQuotedIdentifiers.
+
+    """
     if not isinstance(text, str):
         raise SashError(f"a query must be text, got {text!r} of type {type(text).__name__}")
     tokens: list[Token] = []
@@ -158,10 +179,12 @@ def read(text: str) -> Source:
             continue
         if kind == SYMBOL and found[0] in "'\"`":
             raise pointed(f"this {found[0]} is never closed", text, at)
+        if kind == STRING and names_in_quotes and found[0][0] == '"':
+            kind = QUOTED
         if kind != "space":
             tokens.append(Token(kind, found[0], at))
         at = found.end()
-    return Source(text, tokens, _matched(text, tokens))
+    return Source(text, tokens, _matched(text, tokens), exact, names_in_quotes)
 
 
 def _after_comment(text: str, start: int) -> int:

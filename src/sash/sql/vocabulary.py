@@ -37,13 +37,13 @@ Reading = Callable[[Called, Arguments], Call]
 
 def call_of(called: Called, arguments: Arguments) -> Call:
     """The call that a query writes, with its order, its filter and what it does with NULLs."""
-    call = FUNCTIONS[called.name.lower()](called, arguments) if known(called.name) else _registered(called, arguments)
+    call = FUNCTIONS.get(called.name.lower(), _registered)(called, arguments)
     if called.distinct and called.name.lower() != "count":
         call = call.distinct()
     if called.order and called.name.lower() not in _BY_ORDER:
         call = call.order_by(*(order_of(each, arguments) for each in called.order))
-    if called.nulls is not None:
-        call = call.ignore_nulls() if called.nulls == "ignore" else call.respect_nulls()
+    if called.nulls == "ignore":
+        call = call.ignore_nulls()
     if called.from_last and called.name.lower() != "nth_value":
         raise SashError(f"FROM LAST is for nth_value, got {called.name}")
     return call if called.condition is None else call.filter(arguments.column(called.condition))
@@ -55,8 +55,8 @@ def order_of(key: Ordered, arguments: Arguments) -> Any:
 
 
 def known(name: str) -> bool:
-    """Whether a function of this name is built in."""
-    return name.lower() in FUNCTIONS
+    """Whether a function of this name is built in, or registered."""
+    return name.lower() in FUNCTIONS or name.lower() in REGISTERED
 
 
 def _registered(called: Called, arguments: Arguments) -> Call:
@@ -126,9 +126,11 @@ def _ntile(called: Called, arguments: Arguments) -> Call:
 
 
 def _nth_value(called: Called, arguments: Arguments) -> Call:
-    _counted(called, 2, 2)
-    value, place = called.arguments
-    return sf.nth_value(arguments.column(value), arguments.constant(place, "the place"), from_last=called.from_last)
+    _counted(called, 2, 3)
+    value, place, *nulls = called.arguments
+    ignored = bool(nulls) and arguments.constant(nulls[0], "ignoring NULLs")
+    count = arguments.constant(place, "the place")
+    return sf.nth_value(arguments.column(value), count, ignored, from_last=called.from_last)
 
 
 def _shift(make: Callable[..., Call]) -> Reading:
@@ -153,8 +155,12 @@ def _quantile(make: Callable[..., Call]) -> Reading:
 
     def read(called: Called, arguments: Arguments) -> Call:
         if not called.order:
+            if len(called.arguments) == 1:
+                raise SashError(f"{called.name} of a share alone needs an ORDER BY in the call, or WITHIN GROUP")
             _counted(called, 2, 2)
             value, share = called.arguments
+            if arguments.is_number(value) and not arguments.is_constant(share):
+                raise SashError(f"{called.name} takes the value first and the share second")
             return make(arguments.column(value), _share(share, arguments))
         _counted(called, 1, 1)
         key = _only_key(called)

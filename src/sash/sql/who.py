@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 
 from sash.sql.registry import REGISTERED
 from sash.sql.syntax import Called, Windowed
@@ -21,11 +22,11 @@ SPARKS = frozenset(
 )
 
 
-def is_ours(source: Source, called: Called, window: Windowed) -> bool:
+def is_ours(source: Source, called: Called, window: Windowed, exists: Callable[[str], bool]) -> bool:
     """Whether Sash answers a call; what it does not know is Spark's, unless Spark cannot say it."""
-    if known(called.name) or called.name.lower() in REGISTERED:
+    if known(called.name):
         return True
-    if _only_ours(called, window):
+    if only_ours(called, window) or not exists(called.name):
         near = difflib.get_close_matches(called.name.lower(), [*FUNCTIONS, *REGISTERED], 1)
         hint = f"; did you mean {near[0]}?" if near else "; sash.register makes one of your own known"
         raise source.error(f"there is no function {called.name} over windows{hint}", called.span[0])
@@ -34,7 +35,7 @@ def is_ours(source: Source, called: Called, window: Windowed) -> bool:
 
 def is_plain(source: Source, called: Called, window: Windowed) -> bool:
     """Whether Spark answers a call, too."""
-    return called.name.lower() in SPARKS and not _only_ours(called, window)
+    return called.name.lower() in SPARKS and not only_ours(called, window)
 
 
 def is_left(source: Source, called: Called, window: Windowed) -> bool:
@@ -48,11 +49,13 @@ def is_left(source: Source, called: Called, window: Windowed) -> bool:
         return False
     frame = window.frame
     if called.name.lower() in RANKS:
-        return frame is None and bool(window.order)
-    return frame is None or (frame.start.unbounded and frame.end.span is None)
+        return frame is None and bool(window.order) and called.condition is None and not called.within
+    if frame is None:
+        return True
+    return frame.start.unbounded and frame.end.span is None and (bool(window.order) or frame.kind == "range")
 
 
-def _only_ours(called: Called, window: Windowed) -> bool:
+def only_ours(called: Called, window: Windowed) -> bool:
     """Whether a call has what Spark has no words for."""
     frame = window.frame
     extended = frame is not None and (frame.kind == "groups" or frame.exclude != "no others")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any, Protocol
 
 from sash.errors import SashError
@@ -23,8 +22,8 @@ from sash.windows.window import WindowSpec
 class Offsets(Arguments, Protocol):
     """What turns pieces of the query into columns, constants and offsets."""
 
-    def offset(self, span: Span) -> Any:
-        """A constant that is a number or an interval, which may be written as text."""
+    def offset(self, span: Span, kind: str) -> Any:
+        """A constant that is a number, or of RANGE an interval, which may be written as text."""
 
     def forward(self, span: Span, backward: bool) -> Any:
         """A column of offsets, each row's own, that refuses NULLs and what is below zero; or its negative."""
@@ -36,7 +35,7 @@ def resolved(source: Source, window: Windowed, named: Mapping[str, Windowed]) ->
         return window
     name = source.tokens[window.base].name
     if name.lower() not in named:
-        known = f"; there are {', '.join(named)}" if named else "; the query defines none"
+        known = f"; there are {', '.join(named)}" if named else "; none is defined before this"
         raise source.error(f"there is no window {name}{known}", window.base)
     base = named[name.lower()]
     if window.only_base:
@@ -56,6 +55,10 @@ def definitions(source: Source, lo: int, hi: int) -> dict[str, Windowed]:
     """The windows that a WINDOW clause defines, by their names in lower case."""
     found: dict[str, Windowed] = {}
     for start, stop in source.parts(lo, hi):
+        other = source.word(start + 1) == "AS" and stop == start + 3 and source.tokens[start + 2].is_name
+        if other:
+            found[source.tokens[start].name.lower()] = resolved(source, Windowed(start + 2, base=start + 2), found)
+            continue
         if not source.words(start + 1, "AS", "(") or stop != source.after(start + 2):
             raise source.error("WINDOW takes definitions such as w AS (ORDER BY x)", min(start, hi - 1))
         name = source.tokens[start].name.lower()
@@ -95,11 +98,11 @@ def _bound(source: Source, edge: Edge, kind: str, offsets: Offsets) -> Bound:
     if not offsets.is_constant(edge.span):
         return Bound("column", offsets.forward(edge.span, backward))
     try:
-        value = offsets.offset(edge.span)
+        value = offsets.offset(edge.span, kind)
         if _is_negative(value):
             raise SashError(f"an offset must not be negative, got {value}")
-        if kind != "range" and isinstance(value, float | Decimal) and value == int(value):
-            value = int(value)
+        if kind == "range" and isinstance(value, int) and value >= 2**63 - 2:  # which PySpark takes for no bound
+            return Bound("column", lit(-value if backward else value))
         side = "start" if backward else "end"
         return as_bound(-value if backward else value, side, kind) if value else CURRENT
     except SashError as error:
