@@ -33,7 +33,6 @@ QUERIES = [
     "select if(size(arr) > 5, arr[5], count(*) over (partition by id % 2)) from st",
     "select to_json(struct(k, max(y) over (partition by k), sum(y) over (partition by k) as t, y + 1)) j from t",
     "select struct(k, row_number() over (partition by k order by y) m).k, array(struct(t.k, max(y) over (partition by k) m))[0].m from t",
-    "select distinct k, count(*) over (partition by k) from t order by count(*) over (partition by k), k",
     "select max(k) over (partition by k) like any ('a%', 'c%'), max(k) over (partition by k) like all ('a%') from t",
     "select max(struct(y, x)) over (partition by k), min(array(x, y)) over (partition by k) from t",
     "select r'a\\', sum(y) over (partition by k) from t",

@@ -29,7 +29,7 @@ def shown(rows: Any, limit: int) -> None:
     for row in zip(*columns, strict=True):
         table.add_row(*map(_cell, row))
     console.print(table)
-    more = ", and there are more: \\l shows more of them" if rows.num_rows > limit else ""
+    more = ", and there are more: \\l, or --limit, shows more of them" if rows.num_rows > limit else ""
     count = min(rows.num_rows, limit)
     said(f"{count:,} row{'s' * (count != 1)}{more}", "dim")
 
