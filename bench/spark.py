@@ -6,7 +6,8 @@ one to warm up. A peer that would take longer than the limit is measured on fewe
 ratio, marked ~, is of the time a row: it has run for a quarter of the limit then, so that little of it does not depend
 on the rows. One that is over the limit with the fewest rows runs once.
 
-``SASH_BENCH_ROWS=100000`` tries it out; ``SASH_BENCH_LIMIT`` is in seconds, ``SASH_BENCH_REPEAT`` is how many times.
+``SASH_BENCH_ROWS=100000`` tries it out; ``SASH_BENCH_LIMIT`` is in seconds, ``SASH_BENCH_REPEAT`` is how many times;
+``SASH_BENCH_ONLY="sliding max"`` is for one function.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from sash.spark.java import ensure_java
 ROWS = int(os.environ.get("SASH_BENCH_ROWS", 4_000_000))
 LIMIT = float(os.environ.get("SASH_BENCH_LIMIT", 60))  # seconds a query of a peer may take
 REPEAT = int(os.environ.get("SASH_BENCH_REPEAT", 3))
+ONLY = os.environ.get("SASH_BENCH_ONLY")  # one function, such as "sliding max"
 FOLDER = Path(__file__).parent.parent / "out" / "spark"
 FILES = 64  # that hold ROWS rows: a peer that is slow reads fewer
 FEWER = 4  # files, for what does not depend on the number of rows; enough for several pieces
@@ -241,7 +243,7 @@ HEAD = ["function", "by", "rows", "best s", "median s", "us a row", "over Sash",
 
 def compared(title, names, keys, aims):
     """A table for each question; ratios are of median times a row."""
-    for name in names:
+    for name in [each for each in names if ONLY in (None, each)]:
         lines = []
         found = measured({"Sash": ASKED[name].sash, **ASKED[name].theirs}, keys)
         mine = found["Sash"]

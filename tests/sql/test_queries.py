@@ -65,7 +65,10 @@ QUERIES = [
     ),
     ("select x from t qualify row_number() over (partition by k order by y) = 1 order by y", [(3,), (None,)]),
     ("select distinct k, count(*) over (partition by k) c from t order by k", [("a", 2), ("b", 3)]),
-    ("select distinct k, count(*) over (partition by k) from t order by count(*) over (partition by k) desc, k", [("b", 3), ("a", 2)]),
+    (
+        "select distinct k, count(*) over (partition by k) from t order by count(*) over (partition by k) desc, k",
+        [("b", 3), ("a", 2)],
+    ),
     ("select '{a}' as j, \"b\" || '''' from t qualify row_number() over (order by y) = 1", [("{a}", "b'")]),
     ("select count(x) over (order by y) * 2 + y as z, z + 1 as q from t order by z desc limit 1", [(13, 14)]),
     ("select Y, MAX(`X`) OVER (ORDER BY Y) AS `best``s` FROM T ORDER BY `best``s`, y desc limit 1", [(5, 3)]),
