@@ -41,6 +41,7 @@ def test_the_papers_query_as_printed():
         "select 'sum(a) over (order by b)' from t",
         "select max(a) from t where b in (select c from u) order by 1 limit 3",
         "select approx_count_distinct(a) over (partition by b) from t",
+        "select other.max(a) over (partition by b) from t",
     ],
 )
 def test_without_calls_for_sash_a_query_stays_as_it_is(query):
@@ -339,3 +340,12 @@ def test_queries_inside_queries_are_read_once():
         query = f"select *, max(a) over (partition by b) as m from ({query}) order by m"
     found = rewritten(query)
     assert len(found.inner) < 60
+
+
+def test_queries_nested_too_deep_are_refused():
+    def nested(levels):
+        return "select * from (" * levels + "select sum(a) over () from t" + ")" * levels
+
+    rewritten(nested(60))
+    with pytest.raises(SashError, match="may have 60 levels of queries"):
+        rewritten(nested(61))

@@ -124,11 +124,13 @@ class Rewriting:
     def nested(self, opened: int, scope: Scope) -> str:
         """The query in brackets, rewritten once however often it is asked for."""
         if opened not in self.known:
-            self.depth += 1
-            if self.depth > DEEPEST:
+            if self.depth == DEEPEST:
                 raise self.source.error(f"a query may have {DEEPEST} levels of queries, this is one more", opened)
-            self.known[opened] = self.query(opened + 1, self.source.closing[opened], scope)
-            self.depth -= 1
+            self.depth += 1
+            try:
+                self.known[opened] = self.query(opened + 1, self.source.closing[opened], scope)
+            finally:
+                self.depth -= 1
         return self.known[opened]
 
     def is_small(self, block: blocks.Block, scope: Scope) -> bool:

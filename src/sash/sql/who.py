@@ -24,6 +24,8 @@ SPARKS = frozenset(
 
 def is_ours(source: Source, called: Called, window: Windowed, exists: Callable[[str], bool]) -> bool:
     """Whether Sash answers a call; what it does not know is Spark's, unless Spark cannot say it."""
+    if source.word(called.span[0] - 1) == ".":  # a function of some schema
+        return False
     if known(called.name):
         return True
     if only_ours(called, window) or not exists(called.name):
