@@ -50,6 +50,6 @@ class SashWarning(UserWarning):
 def outside() -> int:
     """The stack level of the first caller that is not Sash: where a warning is about."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "sash":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("sash", "contextlib"):
         level, frame = level + 1, frame.f_back
     return level
