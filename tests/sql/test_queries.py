@@ -263,6 +263,7 @@ def on_connect(spark):
         return [found, str(error).splitlines()[0]]
 
 
+@pytest.mark.long
 def test_on_connect(connect):
     found, said = connect.run(on_connect)
     assert found == [2.0, 4.0, 6.0]
