@@ -223,6 +223,8 @@ def test_plans_say_who_does_what(t):
     assert plan.chosen["approx_count_distinct(x) over (order by y)"] == "spark"
     assert "m = median(x)" in str(plan)
     assert str(sash.explain("select 1", spark=t.sparkSession)).startswith("no window calls for Sash")
+    with pytest.raises(SashError, match=r"waits for sash\.stream: every window of 10 rows of s"):
+        sash.explain("select max(x) from s [rows 10]", spark=t.sparkSession)
 
 
 def test_what_is_given_is_checked(spark, t):

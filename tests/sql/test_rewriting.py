@@ -306,6 +306,7 @@ def test_what_is_wrong_is_said_with_its_place(call, sentence):
         ("select a from t group by a having rank() over (order by a) > 1", "cannot stand in HAVING"),
         ("select a from t join u on sum(a) over () = 1", "cannot stand in FROM"),
         ("select sum(a) over w from t window w as (order by b), w as (order by c)", "w is defined twice"),
+        ("select sum(a) over w from t window v as (order by b), w as (order by c), w as v", "w is defined twice"),
         ("select sum(a) over (w order by c) from t window w as (order by b)", "has an ORDER BY already"),
         ("select sum(a) over (w partition by c) from t window w as (order by b)", "PARTITION BY of its own"),
         ("select sum(a) over (w rows 1 preceding) from t window w as (order by b rows 2 preceding)", "has a frame"),

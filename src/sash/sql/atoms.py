@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from sash.sql.blocks import UNITS, is_query, item
-from sash.sql.syntax import Called, Span, call_at, is_call
+from sash.sql.syntax import Called, Span, call_at, is_call, said_after
 from sash.sql.tokens import NUMBER, PARAMETER, STRING, SYMBOL, Source
 
 # words that are no columns where an operand is expected, and leave one expected
@@ -173,7 +173,7 @@ class _Scan:
     def function(self, place: int, opened: int, hi: int, bound: frozenset[str]) -> int:
         """A function whose name ends before a bracket: a piece, or where calls are inside, what is inside."""
         source, closed = self.source, self.source.closing[opened]
-        after = _after_call(source, opened, hi)
+        after = min(said_after(source, opened, hi).after, hi)
         name = source.tokens[opened - 1].name
         if self.around.aggregates(name) or not (self.guarded or self.mentions(opened, after, bound)):
             return self.piece(place, after, hi)
@@ -244,22 +244,6 @@ class _Scan:
 
 
 UNIT_WORDS = frozenset(word + plural for word in UNITS for plural in ("", "S"))
-
-
-def _after_call(source: Source, opened: int, hi: int) -> int:
-    """The place after a call, with WITHIN GROUP, FILTER and what it says of NULLs."""
-    end = source.after(opened)
-    while end < hi:
-        word, following = source.word(end), source.word(end + 1)
-        if word == "FILTER" and following == "(":
-            end = source.after(end + 1)
-        elif word == "WITHIN" and following == "GROUP":
-            end = source.after(end + 2)
-        elif word in ("IGNORE", "RESPECT") and following == "NULLS":
-            end += 2
-        else:
-            break
-    return min(end, hi)
 
 
 def _after_interval(source: Source, place: int, hi: int) -> int:

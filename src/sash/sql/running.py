@@ -120,8 +120,6 @@ def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> An
         made = _by_spark(session, query, args)
         if made is not None:
             return made
-    if is_continuous(source):
-        raise SashError(f"this continuous query waits for sash.stream: {continuous(source, *statement.query)}")
     text = _rewritten(source, session, statement, given)
     if _uses(text):
         statements.check_keeps(source)
@@ -163,6 +161,8 @@ def _opened(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> tuple[
 
 def _rewritten(source: Source, session: SparkSide, statement: statements.Statement, given: Given) -> str:
     lo, hi = statement.query
+    if is_continuous(source):
+        raise SashError(f"this continuous query waits for sash.stream: {continuous(source, lo, hi)}")
     return Rewriting(source, session).top(lo, hi, given.scope)
 
 

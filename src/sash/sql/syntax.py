@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sash.sql.tokens import SYMBOL, WORD, Source
 
@@ -98,65 +98,69 @@ def is_call(source: Source, place: int, hi: int) -> bool:
     return token.kind != WORD or token.word not in OPERATORS
 
 
-def call_at(source: Source, place: int, hi: int) -> Called | None:
-    """The window call whose name stands at a place, or None."""
-    if not is_call(source, place, hi):
-        return None
-    after = source.after(place + 1)
-    order: tuple[Ordered, ...] | None = None
-    condition, nulls, from_last = None, None, None
-    while after < hi:
+@dataclass(frozen=True)
+class Said:
+    """What stands after the parentheses of a call, and the place after it."""
+
+    after: int
+    within: tuple[Ordered, ...] | None = None
+    condition: Span | None = None
+    nulls: str | None = None
+    from_last: bool = False
+
+
+def said_after(source: Source, opened: int, hi: int) -> Said:
+    """What WITHIN GROUP, FILTER, IGNORE NULLS and FROM LAST say after the parentheses that open at a place."""
+    said = Said(source.after(opened))
+    while said.after < hi:
+        after = said.after
         word, following = source.word(after), source.word(after + 1)
         if word == "WITHIN" and following == "GROUP" and source.word(after + 2) == "(":
             if not source.words(after + 3, "ORDER", "BY"):
                 raise source.error("WITHIN GROUP takes an ORDER BY", after + 3)
             order = ordered(source, after + 5, source.closing[after + 2])
-            after = source.after(after + 2)
+            said = replace(said, after=source.after(after + 2), within=order)
         elif word == "FILTER" and following == "(":
             lo, end = _inside(source, after + 1)
-            condition = (lo + (source.word(lo) == "WHERE"), end)
-            if condition[0] >= end:
+            lo += source.word(lo) == "WHERE"
+            if lo >= end:
                 raise source.error("FILTER takes a condition", after)
-            after = source.after(after + 1)
+            said = replace(said, after=source.after(after + 1), condition=(lo, end))
         elif word in ("IGNORE", "RESPECT") and following == "NULLS":
-            nulls, after = word.lower(), after + 2
+            said = replace(said, after=after + 2, nulls=word.lower())
         elif word == "FROM" and following in ("FIRST", "LAST"):
-            from_last, after = following == "LAST", after + 2
+            said = replace(said, after=after + 2, from_last=following == "LAST")
         else:
             break
+    return said
+
+
+def call_at(source: Source, place: int, hi: int) -> Called | None:
+    """The window call whose name stands at a place, or None."""
+    if not is_call(source, place, hi):
+        return None
+    said = said_after(source, place + 1, hi)
+    after = said.after
     if after >= hi or source.word(after) != "OVER":
         return None
-    over = after
     if after + 1 < hi and source.word(after + 1) == "(":
         window, end = windowed(source, *_inside(source, after + 1)), source.after(after + 1)
     elif after + 1 < hi and source.tokens[after + 1].is_name and source.word(after + 1) not in OPERATORS:
         window, end = Windowed(after + 1, base=after + 1), after + 2
     else:
         raise source.error("OVER takes a window in parentheses or the name of one", after)
-    return _called(source, (place, end), order, condition, nulls, bool(from_last), over, window)
+    return _called(source, (place, end), said, window)
 
 
 def aggregate_at(source: Source, lo: int, hi: int) -> Called | None:
     """The function call, without a window, that a piece of the text is, or None."""
     if lo >= hi or not is_call(source, lo, hi):
         return None
-    after, condition = source.after(lo + 1), None
-    if source.words(after, "FILTER", "(") and after < hi:
-        first, end = _inside(source, after + 1)
-        condition, after = (first + (source.word(first) == "WHERE"), end), source.after(after + 1)
-    return _called(source, (lo, hi), None, condition, None, False, hi, Windowed(lo)) if after == hi else None
+    said = said_after(source, lo + 1, hi)
+    return _called(source, (lo, hi), said, Windowed(lo)) if said.after == hi else None
 
 
-def _called(
-    source: Source,
-    span: Span,
-    within: tuple[Ordered, ...] | None,
-    condition: Span | None,
-    nulls: str | None,
-    from_last: bool,
-    over: int,
-    window: Windowed,
-) -> Called:
+def _called(source: Source, span: Span, said: Said, window: Windowed) -> Called:
     """The call of these tokens, with what stands inside its parentheses."""
     place = span[0]
     lo, hi = _inside(source, place + 1)
@@ -165,7 +169,7 @@ def _called(
     hi, inner = _nulls(source, lo, hi)
     begin = source.find(lo, hi, "ORDER", "BY")
     order = ordered(source, begin + 2, hi) if begin < hi else ()
-    if within is not None and order:
+    if said.within is not None and order:
         raise source.error("an order is given twice: in the call and in WITHIN GROUP", begin)
     last, also = _nulls(source, lo, begin)
     spans = source.parts(lo, last) if lo < last else []
@@ -175,7 +179,7 @@ def _called(
         if first >= stop:
             raise source.error("an argument is missing", min(first, hi))
     star = len(spans) == 1 and source.cut(*spans[0]) == "*"
-    told = [each for each in (nulls, inner, also) if each]
+    told = [each for each in (said.nulls, inner, also) if each]
     if len(told) > 1:
         raise source.error("what to do with NULLs is said twice", place)
     return Called(
@@ -184,12 +188,12 @@ def _called(
         arguments=() if star else tuple(spans),
         star=star,
         distinct=distinct,
-        order=order if within is None else within,
-        within=within is not None,
-        condition=condition,
+        order=order if said.within is None else said.within,
+        within=said.within is not None,
+        condition=said.condition,
         nulls=told[0] if told else None,
-        from_last=from_last,
-        over=over,
+        from_last=said.from_last,
+        over=said.after,
         window=window,
     )
 

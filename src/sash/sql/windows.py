@@ -55,16 +55,16 @@ def definitions(source: Source, lo: int, hi: int) -> dict[str, Windowed]:
     """The windows that a WINDOW clause defines, by their names in lower case."""
     found: dict[str, Windowed] = {}
     for start, stop in source.parts(lo, hi):
-        other = source.word(start + 1) == "AS" and stop == start + 3 and source.tokens[start + 2].is_name
-        if other:
-            found[source.tokens[start].name.lower()] = resolved(source, Windowed(start + 2, base=start + 2), found)
-            continue
-        if not source.words(start + 1, "AS", "(") or stop != source.after(start + 2):
+        if source.word(start + 1) != "AS" or stop < start + 3 or stop != source.after(start + 2):
             raise source.error("WINDOW takes definitions such as w AS (ORDER BY x)", min(start, hi - 1))
         name = source.tokens[start].name.lower()
         if name in found:
             raise source.error(f"the window {source.tokens[start].name} is defined twice", start)
-        found[name] = resolved(source, windowed(source, start + 3, source.closing[start + 2]), found)
+        if source.word(start + 2) == "(":
+            window = windowed(source, start + 3, source.closing[start + 2])
+        else:
+            window = Windowed(start + 2, base=start + 2)
+        found[name] = resolved(source, window, found)
     return found
 
 
