@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from sash.frames import explain, withColumns
     from sash.sql.registry import register
     from sash.sql.running import sql
+    from sash.streams import stream
     from sash.windows import Window
+    from sash.windows.extents import delta, punctuation
 
 _HOMES = {
     "Aggregate": "sash.algebra",
@@ -25,11 +27,14 @@ _HOMES = {
     "Window": "sash.windows",
     "check": "sash.checking",
     "col": "sash.expressions",
+    "delta": "sash.windows.extents",
     "explain": "sash.frames",
     "functions": "sash.functions",
     "options": "sash.options",
+    "punctuation": "sash.windows.extents",
     "register": "sash.sql.registry",
     "sql": "sash.sql",
+    "stream": "sash.streams",
     "withColumns": "sash.frames",
 }
 
@@ -39,11 +44,14 @@ __all__ = [
     "Window",
     "check",
     "col",
+    "delta",
     "explain",
     "functions",
     "options",
+    "punctuation",
     "register",
     "sql",
+    "stream",
     "withColumns",
 ]
 

@@ -86,11 +86,12 @@ def answered(rows: Specification, over: Over) -> pa.Array:
 
 
 def _planned(rows: Specification, over: Over) -> tuple[Asked, list[Choice]]:
-    asked = _asked(Question(rows, over))
+    asked = asked_of(Question(rows, over))
     return asked, choose(asked.tasks, over.using)
 
 
-def _asked(question: Question) -> Asked:
+def asked_of(question: Question) -> Asked:
+    """What an expression comes down to, by the family of its function."""
     function = question.function
     if not isinstance(function, Aggregate):
         return FAMILIES[function.family](question)

@@ -19,35 +19,35 @@ Shape = Any  # None for a scalar, a tuple of shapes for a tuple
 def lifting(inputs: int, rows: bool, lift: Callable[..., Any]) -> Callable[..., Any]:
     """``lift_row(values, i, row)``: the partial of the i-th row of a batch."""
     arguments = ["row"] * rows + [f"values[{k}][at(i)]" for k in range(inputs)]
-    return _define("lift_row(values, i, row)", f"return lift({', '.join(arguments)})", lift=lift)
+    return define("lift_row(values, i, row)", f"return lift({', '.join(arguments)})", lift=lift)
 
 
 def looking(floats: list[int]) -> Callable[..., Any]:
     """``wild(values, i)``: whether the i-th row of a batch has a NaN in one of these columns."""
     tests = [f"values[{k}][at(i)] != values[{k}][at(i)]" for k in floats]
-    return _define("wild(values, i)", f"return {' or '.join(tests) or 'False'}")
+    return define("wild(values, i)", f"return {' or '.join(tests) or 'False'}")
 
 
 def loading(shape: Shape) -> Callable[..., Any]:
     """``load(states, i)``: the i-th partial, as a scalar or a nested tuple."""
     if shape is None:
-        return _define("load(states, i)", "return states[at(i)]")
-    return _define("load(states, i)", "record = states[at(i)]", f"return {_pattern(shape, 'record.f{}')}")
+        return define("load(states, i)", "return states[at(i)]")
+    return define("load(states, i)", "record = states[at(i)]", f"return {pattern(shape, 'record.f{}')}")
 
 
 def storing(shape: Shape) -> Callable[..., Any]:
     """``store(states, i, state)``: put a partial in its place."""
     if shape is None:
-        return _define("store(states, i, state)", "states[at(i)] = state")
+        return define("store(states, i, state)", "states[at(i)] = state")
     moves = [f"record.f{k} = state{path}" for k, path in enumerate(_paths(shape))]
-    return _define("store(states, i, state)", "record = states[at(i)]", *moves)
+    return define("store(states, i, state)", "record = states[at(i)]", *moves)
 
 
 def comparing(shape: Shape) -> Callable[..., Any]:
     """``same(a, b)``: whether two partials are equal, NaN being equal to itself."""
     paths = [""] if shape is None else list(_paths(shape))
     tests = [f"(a{p} == b{p} or (a{p} != a{p} and b{p} != b{p}))" for p in paths]
-    return _define("same(a, b)", f"return {' and '.join(tests)}")
+    return define("same(a, b)", f"return {' and '.join(tests)}")
 
 
 def answering(shape: Shape, optional: bool, lower: Callable[..., Any], surely: Any) -> Callable[..., Any]:
@@ -60,12 +60,12 @@ def answering(shape: Shape, optional: bool, lower: Callable[..., Any], surely: A
         blank = ["out[1][at(i)] = False", *_put(shape, "0")]
         put = ["if maybe is None:", *_indent(blank), "else:", *_indent(["value = surely(maybe)", *put])]
     head = "maybe = lower(state)" if optional else "value = lower(state)"
-    return _define("answer(out, i, state)", head, *put, lower=lower, surely=surely)
+    return define("answer(out, i, state)", head, *put, lower=lower, surely=surely)
 
 
 def leaving(shape: Shape) -> Callable[..., Any]:
     """``absent(out, i)``: the i-th answer is NULL, and zeros stand in its place."""
-    return _define("absent(out, i)", "out[1][at(i)] = False", *_put(shape, "0"))
+    return define("absent(out, i)", "out[1][at(i)] = False", *_put(shape, "0"))
 
 
 def _put(shape: Shape, value: str) -> list[str]:
@@ -87,9 +87,9 @@ def _paths(shape: Shape) -> list[str]:
     return [f"[{k}]{rest}" for k, inner in enumerate(shape) for rest in _paths(inner)]
 
 
-def _pattern(shape: Shape, name: str) -> str:
+def pattern(shape: Shape, name: str, first: int = 0) -> str:
     """The source of a nested tuple of this shape, its scalars numbered from left to right."""
-    numbers = itertools.count()
+    numbers = itertools.count(first)
 
     def write(inner: Shape) -> str:
         if inner is None:
@@ -99,7 +99,8 @@ def _pattern(shape: Shape, name: str) -> str:
     return write(shape)
 
 
-def _define(head: str, *body: str, **names: Any) -> Callable[..., Any]:
+def define(head: str, *body: str, **names: Any) -> Callable[..., Any]:
+    """A function of this head and body, which reads these names."""
     source = f"def {head}:\n" + "".join(f"    {line}\n" for line in body)
     scope: dict[str, Any] = {"at": np.uint64, **names}
     exec(source, scope)

@@ -165,7 +165,8 @@ def build(
     }
     kept = parameters(kernel)
     description, code = _built(kernel, aggregate.name, tuple(vocabulary[kind] for kind in kept.values()))
-    return {**description, "parameters": kept, "state": _describe(state), "answer": _describe(answer)}, code
+    types_of = {"state": _describe(state), "shape": _shape(kinds.state), "answer": _describe(answer)}
+    return {**description, "parameters": kept, **types_of}, code
 
 
 def build_routine(function: Callable[..., Any], kinds: tuple[str, ...]) -> tuple[dict[str, Any], bytes]:

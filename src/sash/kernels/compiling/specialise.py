@@ -17,6 +17,7 @@ import numpy as np
 from sash.algebra import Aggregate
 from sash.errors import NotCompilable, SashError
 from sash.kernels.compiling import disk, interpreted, meaning, native
+from sash.kernels.compiling.accessors import Shape
 from sash.kernels.compiling.registry import Kernel, parameters
 
 Loaded = tuple[dict[str, Any], Callable[..., tuple[int, int]]]  # what a caller must know, and the machine code
@@ -45,6 +46,7 @@ class Specialised:
     parameters: dict[str, str]
     state: np.dtype
     answer: np.dtype
+    shape: Shape = None  # of a state: None for a scalar, a tuple of shapes for a tuple
 
 
 def specialise(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], frames: str = "bounds") -> Specialised:
@@ -72,7 +74,7 @@ def specialise(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], fr
         return result
 
     state, answer = _dtype(description["state"]), _dtype(description["answer"])
-    return Specialised(run, description["parameters"], state, answer)
+    return Specialised(run, description["parameters"], state, answer, _shape(description["shape"]))
 
 
 def _key(kernel: Kernel, aggregate: Aggregate, dtypes: tuple[np.dtype, ...], frames: str) -> str:
@@ -168,3 +170,7 @@ def _dtype(described: Any) -> np.dtype:
     if isinstance(described, str):
         return np.dtype(described)
     return np.dtype([(f"f{k}", kind) for k, kind in enumerate(described)], align=True)
+
+
+def _shape(described: Any) -> Shape:
+    return None if described is None else tuple(map(_shape, described))

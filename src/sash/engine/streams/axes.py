@@ -1,0 +1,322 @@
+"""Axes: the position of each row on which windows are cut, by time, count, punctuation or delta.
+
+An axis of time or count has windows on a grid. The other two list their windows as the rows come that end them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.errors import SashError
+from sash.expressions.columns import Expression
+from sash.expressions.evaluation import evaluate, predicate
+from sash.kernels.slices import numbering
+from sash.kernels.slices.due import windows_of
+from sash.kernels.sorting import argsort
+from sash.windows.extents import DeltaExtent
+from sash.windows.grids import CalendarGrid, Grid
+
+LEAST, MOST = -(2**62), 2**62
+NONE = np.zeros(0, np.int64)
+
+
+class Axis:
+    """What all axes have: windows by extent, each known by its key and its end."""
+
+    def number(
+        self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """The position of each row that counts, and which rows these are; None for all."""
+        raise NotImplementedError
+
+    def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
+        """Keys and ends of windows that hold a row and have ended, sorted; ``upto`` is where the watermark is."""
+        raise NotImplementedError
+
+    def ends_at(self, spec: int, key: np.ndarray, ends: np.ndarray) -> np.ndarray | None:
+        """Whether a window ends at some positions, with rows or without; None where only those that ended do."""
+        return None
+
+    def starts(self, spec: int, keys: np.ndarray, ends: np.ndarray, held: Any) -> np.ndarray:
+        """Where windows begin."""
+        raise NotImplementedError
+
+    def shown(self, keys: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """What a user sees as the ends of windows."""
+        return ends
+
+    def passes(self, upto: int) -> None:
+        """All windows that have ended by now were answered."""
+
+    def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
+        """Which rows or cells a window may still hold."""
+        raise NotImplementedError
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        return {}
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+
+
+class TimeAxis(Axis):
+    """Positions are ticks of event time, and windows end when the watermark passes."""
+
+    def __init__(self, grids: Sequence[Grid | CalendarGrid]) -> None:
+        self.grids = tuple(grids)
+        self.passed = LEAST  # windows that end up to here have been answered
+
+    def number(
+        self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """The position of each row: its time."""
+        assert time is not None
+        return time, None
+
+    def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
+        """Keys and ends of windows that hold a row and end after what has passed, up to the watermark."""
+        return self._between(spec, key, at, self.passed, upto)
+
+    def _between(self, spec: int, key: np.ndarray, at: np.ndarray, after: Any, upto: Any) -> Any:
+        grid = self.grids[spec]
+        first, last = grid.holding(at)
+        if np.ndim(after) or after > LEAST:
+            first = np.maximum(first, grid.ending(after, after)[0])
+        if np.ndim(upto) or upto < MOST:
+            last = np.minimum(last, grid.ending(upto, upto)[1])
+        found = windows_of(key, first, last)
+        return found.key, grid.ends(found.number)
+
+    def ends_at(self, spec: int, key: np.ndarray, ends: np.ndarray) -> np.ndarray | None:
+        """Whether a window ends at some positions."""
+        return self.grids[spec].ends_at(ends)
+
+    def starts(self, spec: int, keys: np.ndarray, ends: np.ndarray, held: Any) -> np.ndarray:
+        """Where windows begin."""
+        return self.grids[spec].starts_of(ends)
+
+    def passes(self, upto: int) -> None:
+        """All windows that end up to the watermark were answered."""
+        self.passed = max(self.passed, upto)
+
+    def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
+        """Which rows or cells a window may still hold."""
+        return self._last_ends(at) > self.passed
+
+    def _last_ends(self, at: np.ndarray) -> np.ndarray:
+        return np.maximum.reduce([grid.ends(grid.holding(at)[1]) for grid in self.grids])
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        return {"passed": self.passed}
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+        self.passed = parts["passed"]
+
+
+class CountAxis(TimeAxis):
+    """Positions are the numbers of rows in their key, and windows end when their last row has come."""
+
+    def __init__(self, grids: Sequence[Grid | CalendarGrid]) -> None:
+        super().__init__(grids)
+        self.reached, self.answered = NONE, NONE  # rows of each key, and up to which windows have been answered
+
+    def number(
+        self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """The number of each row in its key."""
+        self.reached, self.answered = (_longer(array, keys) for array in (self.reached, self.answered))
+        out = np.empty(len(codes), np.int64)
+        numbering.count_rows(codes, self.reached, out)
+        return out, None
+
+    def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
+        """Keys and ends of windows whose last row has come; with ``upto`` beyond all, those that are open, too."""
+        return self._between(spec, key, at, self.answered[key], self.reached[key] if upto < MOST else MOST)
+
+    def passes(self, upto: int) -> None:
+        """All windows whose last row has come were answered."""
+        self.answered = self.reached.copy()
+
+    def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
+        """Which rows or cells a window may still hold."""
+        return self._last_ends(at) > self.reached[key]
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        return {"reached": self.reached, "answered": self.answered}
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+        self.reached, self.answered = parts["reached"], parts["answered"]
+
+
+class ListedAxis(Axis):
+    """Windows are listed by the rows that end them."""
+
+    def __init__(self, specs: int) -> None:
+        self.listed: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(specs)]  # keys and ends
+        self.said: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # keys, ends, and what is shown of these
+
+    def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
+        """Keys and ends of the windows that have ended since the last were answered."""
+        if not self.listed[spec]:
+            return NONE, NONE
+        keys, ends = (np.concatenate(parts) for parts in zip(*self.listed[spec], strict=True))
+        order = argsort([keys.view(np.uint64), ends.view(np.uint64)])
+        return keys[order], ends[order]
+
+    def shown(self, keys: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """What a user sees as the ends of windows: all that have ended."""
+        if not self.said:
+            return NONE
+        all_keys, all_ends, shown = (np.concatenate(parts) for parts in zip(*self.said, strict=True))
+        return shown[argsort([all_keys.view(np.uint64), all_ends.view(np.uint64)])]
+
+    def passes(self, upto: int) -> None:
+        """All windows that have ended were answered."""
+        self.listed, self.said = [[] for _ in self.listed], []
+
+
+class PunctuationAxis(ListedAxis):
+    """Positions are how many punctuations of its key came before a row."""
+
+    def __init__(self, condition: Expression, specs: int) -> None:
+        super().__init__(specs)
+        self.condition = condition
+        self.reached, self.rows = NONE, NONE
+
+    def number(
+        self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """The position of each row; windows that end here are listed, shown by time or by their key's rows."""
+        self.reached, self.rows = (_longer(array, keys) for array in (self.reached, self.rows))
+        ends = predicate(self.condition, table).view(np.uint8)
+        out, rows = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
+        numbering.count_punctuations(codes, ends, self.reached, out)
+        numbering.count_rows(codes, self.rows, rows)
+        where = np.flatnonzero(ends)
+        if len(where):
+            for listed in self.listed:
+                listed.append((codes[where], out[where] + 1))
+            self.said.append((codes[where], out[where] + 1, rows[where] + 1 if time is None else time[where]))
+        return out, None
+
+    def starts(self, spec: int, keys: np.ndarray, ends: np.ndarray, held: Any) -> np.ndarray:
+        """Where windows begin."""
+        return ends - 1
+
+    def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
+        """Which rows or cells a window may still hold."""
+        return at >= self.reached[key]
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        return {"reached": self.reached, "rows": self.rows}
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+        self.reached, self.rows = parts["reached"], parts["rows"]
+
+
+class DeltaAxis(ListedAxis):
+    """Positions are the numbers of rows in their key, whose column must not go back."""
+
+    def __init__(self, extents: Sequence[DeltaExtent], kind: pa.DataType) -> None:
+        super().__init__(len(extents))
+        self.extents, self.column = tuple(extents), extents[0].column
+        whole = pa.types.is_integer(kind) and all(isinstance(each.range, int) for each in extents)
+        whole = whole and all(each.slide is None or isinstance(each.slide, int) for each in extents)
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+            raise SashError(f"range by delta takes a column of numbers, got {self.column} of type {kind}")
+        self.dtype = np.dtype(np.int64 if whole and kind != pa.uint64() else np.float64)
+        self.reached, self.last = NONE, np.zeros(0, self.dtype)
+        self.started = np.zeros(0, np.uint8)
+        self.told = [np.zeros(0, self.dtype) for _ in extents]
+        self.moved = [np.zeros(0, np.uint8) for _ in extents]
+
+    def values(self, table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+        """The column as numbers, and which of them are known."""
+        array = evaluate(self.column, table)
+        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        known = array.is_valid().to_numpy(zero_copy_only=False)
+        filled = array.cast(pa.int64() if self.dtype.kind == "i" else pa.float64()).fill_null(0)
+        values = filled.to_numpy(zero_copy_only=False)
+        return np.ascontiguousarray(values), known & np.isfinite(values)
+
+    def number(
+        self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """The number of each row that counts, and which these are: those that do not go back."""
+        self.reached = _longer(self.reached, keys)
+        self.last, self.started = _longer(self.last, keys), _longer(self.started, keys)
+        values, known = self.values(table)
+        good = np.empty(len(codes), np.uint8)
+        numbering.grows(codes, values, known.view(np.uint8), self.last, self.started, good)
+        counts = None if good.all() else np.flatnonzero(good)
+        if counts is not None:
+            codes, values = codes[counts], values[counts]
+        out = np.empty(len(codes), np.int64)
+        numbering.count_rows(codes, self.reached, out)
+        told = np.zeros(len(codes), np.bool_)
+        for spec, extent in enumerate(self.extents):
+            due = self._due(spec, extent, keys, codes, values, out)
+            where = np.flatnonzero(due)
+            self.listed[spec].append((codes[where], out[where] + 1))
+            told |= due
+        where = np.flatnonzero(told)
+        self.said.append((codes[where], out[where] + 1, values[where]))
+        return out, counts
+
+    def _due(
+        self, spec: int, extent: DeltaExtent, keys: int, codes: np.ndarray, values: np.ndarray, number: np.ndarray
+    ) -> np.ndarray:
+        """At which rows a window ends."""
+        if extent.slide is None:
+            return (number + 1) % extent.rows == 0
+        self.told[spec], self.moved[spec] = _longer(self.told[spec], keys), _longer(self.moved[spec], keys)
+        due = np.empty(len(codes), np.uint8)
+        step = np.array([extent.slide], self.dtype)
+        numbering.moved(codes, values, step, self.told[spec], self.moved[spec], due)
+        return due != 0
+
+    def starts(self, spec: int, keys: np.ndarray, ends: np.ndarray, held: Any) -> np.ndarray:
+        """Where windows begin: at the first row that is not too far behind the one that ends it."""
+        if not len(keys):
+            return NONE
+        values, _ = self.values(held.table)
+        first = np.searchsorted(held.key, keys)  # where each key's rows begin
+        place = first + (ends - 1 - held.at[first])  # numbers of a key follow each other
+        starts = np.empty(len(keys), np.int64)
+        reach = np.array([self.extents[spec].range], self.dtype)
+        numbering.near(held.key, held.at, values, keys, ends, values[place], reach, starts)
+        return starts
+
+    def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
+        """Which rows a window may still hold."""
+        values, _ = self.values(held.table)
+        return self.last[key] - values <= max(extent.range for extent in self.extents)
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        found: dict[str, Any] = {"reached": self.reached, "last": self.last, "started": self.started}
+        for spec, (told, moved) in enumerate(zip(self.told, self.moved, strict=True)):
+            found |= {f"told {spec}": told, f"moved {spec}": moved}
+        return found
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+        self.reached, self.last, self.started = parts["reached"], parts["last"], parts["started"]
+        self.told = [parts[f"told {spec}"] for spec in range(len(self.extents))]
+        self.moved = [parts[f"moved {spec}"] for spec in range(len(self.extents))]
+
+
+def _longer(array: np.ndarray, keys: int) -> np.ndarray:
+    """The array with a zero for each key that is new."""
+    return array if len(array) >= keys else np.concatenate([array, np.zeros(keys - len(array), array.dtype)])

@@ -1,0 +1,169 @@
+"""Cells: what each key has of each slice, as packed partials sorted by key and slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sash.algebra import Aggregate
+from sash.kernels.compiling import specialise
+from sash.kernels.index.merging import joining
+from sash.kernels.inputs import Inputs
+from sash.kernels.slices.assigning import Assigning, grown
+from sash.kernels.slices.folding import cell_folding
+from sash.kernels.slices.partials import Partial
+from sash.kernels.sorting import argsort
+from sash.kernels.sorting.radix import in_order
+from sash.kernels.threads import shares, together
+from sash.windows.slicing import Edges
+
+PIECE = 1 << 20  # rows that one thread folds at least
+CHUNK = 1 << 16  # rows that are assigned and folded while they are in cache
+SIGN = np.uint64(1 << 63)
+
+
+class Column(NamedTuple):
+    """What one partial lifts of a batch: its columns, of those rows that it counts; None for all rows."""
+
+    values: tuple[np.ndarray, ...]
+    rows: np.ndarray | None
+
+
+class Kind:
+    """A partial that cells hold: the aggregate for its types, and the kernels that make and merge it."""
+
+    def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
+        self.inputs = Inputs(aggregate, dtypes)
+        self.folding = specialise(cell_folding, self.inputs.aggregate, self.inputs.dtypes)
+        self.joining = specialise(joining, self.inputs.aggregate, self.inputs.dtypes)
+        self.partial = Partial(self.folding.state, self.folding.shape)
+
+
+class Cells:
+    """Keys, slices and partials, all in one order; ``held`` says which cells have a row that a partial counts."""
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self.kinds = tuple(kinds)
+        self.key, self.at = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.states = [np.zeros(0, kind.partial.state) for kind in kinds]
+        self.held = [np.zeros(0, np.uint8) for _ in kinds]
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def fold(self, at: np.ndarray, codes: np.ndarray | None, keys: int, edges: Edges, columns: list[Column]) -> None:
+        """Fold rows at some positions into the cells."""
+        if not len(at):
+            return
+        lo, hi = int(at.min()), int(at.max())
+        pieces = shares(len(at), least=PIECE, parts=max(len(at) // PIECE, 1))  # however many threads there are
+        parts = together([partial(self._folded, at, codes, keys, edges, columns, lo, hi, *piece) for piece in pieces])
+        for part in parts:
+            self._append(*part)
+        self._merge()
+
+    def _folded(
+        self,
+        at: np.ndarray,
+        codes: np.ndarray | None,
+        keys: int,
+        edges: Edges,
+        columns: list[Column],
+        lo: int,
+        hi: int,
+        first: int,
+        last: int,
+    ) -> tuple[Any, ...]:
+        """Keys, slices, states and flags of the cells that some of the rows make."""
+        assigning = Assigning(edges, lo, hi, last - first, keys)
+        states = [np.zeros(0, kind.partial.state) for kind in self.kinds]
+        held = [np.zeros(0, np.uint8) for _ in self.kinds]
+        for start in range(first, last, CHUNK):
+            stop = min(start + CHUNK, last)
+            cells = assigning.cells(at[start:stop], None if codes is None else codes[start:stop])
+            for k, (kind, (values, rows)) in enumerate(zip(self.kinds, columns, strict=True)):
+                if assigning.count > len(held[k]):
+                    states[k], held[k] = (grown(array, assigning.count) for array in (states[k], held[k]))
+                some, here = slice(start, stop), cells
+                if rows is not None:
+                    some = slice(*np.searchsorted(rows, (start, stop)))
+                    here = cells[rows[some] - start]
+                kind.folding.run(tuple(column[some] for column in values), here, states[k], held[k])
+        count = assigning.count
+        return (
+            assigning.key[:count],
+            assigning.at[:count],
+            [array[:count] for array in states],
+            [array[:count] for array in held],
+        )
+
+    def _append(self, key: np.ndarray, at: np.ndarray, states: list[np.ndarray], held: list[np.ndarray]) -> None:
+        if not len(self):
+            self.key, self.at, self.states, self.held = key, at, states, held
+            return
+        self.key, self.at = np.concatenate([self.key, key]), np.concatenate([self.at, at])
+        self.states = [np.concatenate(both) for both in zip(self.states, states, strict=True)]
+        self.held = [np.concatenate(both) for both in zip(self.held, held, strict=True)]
+
+    def _merge(self) -> None:
+        """Sort cells, and make one of those that are the same; the older rows stay in front."""
+        keys = [self.key.view(np.uint64), self.at.view(np.uint64) ^ SIGN]
+        if in_order(keys, np.array([0, len(self)])):
+            order = None
+            key, at = self.key, self.at
+        else:
+            order = argsort(keys).astype(np.int64)
+            key, at = self.key[order], self.at[order]
+        heads = np.ones(len(key), np.bool_)
+        heads[1:] = (key[1:] != key[:-1]) | (at[1:] != at[:-1])
+        if order is None and heads.all():
+            return
+        self.key, self.at = key[heads], at[heads]
+        group = np.cumsum(heads) - 1
+        for k, kind in enumerate(self.kinds):
+            which = np.arange(len(key)) if order is None else order
+            some = self.held[k][which] != 0
+            which, owner = which[some], group[some]
+            first = np.ones(len(owner), np.bool_)
+            first[1:] = owner[1:] != owner[:-1]
+            edges = np.append(np.flatnonzero(first), len(owner))
+            states, held = np.zeros(len(self.key), kind.partial.state), np.zeros(len(self.key), np.uint8)
+            joined = np.empty(len(edges) - 1, kind.partial.state)
+            kind.joining.run(self.states[k], which, edges, joined)
+            states[owner[first]], held[owner[first]] = joined, 1
+            self.states[k], self.held[k] = states, held
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Let go of all other cells."""
+        if mask.all():
+            return
+        self.key, self.at = self.key[mask], self.at[mask]
+        self.states = [array[mask] for array in self.states]
+        self.held = [array[mask] for array in self.held]
+
+    def coarsen(self, at: np.ndarray) -> None:
+        """Let each cell begin where told, and merge those that are then the same."""
+        self.at = at
+        self._merge()
+
+    def copy(self) -> Cells:
+        """The same cells; what is folded into the copy does not change these."""
+        twin = Cells(self.kinds)
+        twin.key, twin.at, twin.states, twin.held = self.key, self.at, list(self.states), list(self.held)
+        return twin
+
+    def parts(self) -> dict[str, np.ndarray]:
+        """All that must be kept to go on later."""
+        found: dict[str, np.ndarray] = {"cell key": self.key, "cell at": self.at}
+        for k, (states, held) in enumerate(zip(self.states, self.held, strict=True)):
+            found |= {f"cell states {k}": states, f"cell held {k}": held}
+        return found
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+        self.key, self.at = parts["cell key"], parts["cell at"]
+        self.states = [parts[f"cell states {k}"] for k in range(len(self.kinds))]
+        self.held = [parts[f"cell held {k}"] for k in range(len(self.kinds))]

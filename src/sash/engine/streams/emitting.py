@@ -1,0 +1,150 @@
+"""What of the answers is given: each window once, only answers that changed, or early ones, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.encoding import equality_key
+from sash.kernels.sorting import argsort
+
+EMITS = ("final", "changes", "updates")
+SIGN = np.uint64(1 << 63)
+
+
+class Answers:
+    """Answers of windows, sorted by key and end: what is shown, and a column for each query, NULL where not due."""
+
+    def __init__(
+        self,
+        key: np.ndarray,
+        end: np.ndarray,
+        shown: np.ndarray,
+        columns: list[pa.Array],
+        starts: list[pa.Array],
+        due: list[np.ndarray | None],
+    ) -> None:
+        self.key, self.end, self.shown = key, end, shown
+        self.columns, self.starts, self.due = columns, starts, due  # due: which rows; None for all
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def take(self, rows: np.ndarray) -> Answers:
+        """Some of the answers."""
+        places = pa.array(rows)
+        return Answers(
+            self.key[rows],
+            self.end[rows],
+            self.shown[rows],
+            [column.take(places) for column in self.columns],
+            [column.take(places) for column in self.starts],
+            [None if due is None else due[rows] for due in self.due],
+        )
+
+    def by_end(self) -> Answers:
+        """The answers in the order of their ends, and then of keys as these first came."""
+        if not len(self) or self.key[0] == self.key[-1]:
+            return self
+        return self.take(argsort([self.end.view(np.uint64) ^ SIGN, self.key.view(np.uint64)]))
+
+
+class Changes:
+    """The last answer of each query and key, so that only others are given: IStream of the 2015 paper."""
+
+    def __init__(self, types: list[pa.DataType]) -> None:
+        self.keys = [np.zeros(0, np.int64) for _ in types]
+        self.last = [pa.array([], kind) for kind in types]
+
+    def changed(self, answers: Answers) -> Answers:
+        """The answers of which some query's differs from its last."""
+        differs = np.zeros(len(answers), np.bool_)
+        for k, column in enumerate(answers.columns):
+            due = answers.due[k]
+            rows = np.arange(len(answers)) if due is None else np.flatnonzero(due)
+            if not len(rows):
+                continue
+            key, values = answers.key[rows], column if due is None else column.take(pa.array(rows))
+            known = len(self.keys[k])
+            words = equality_key(pa.concat_arrays([self.last[k], values]))
+            head = np.append(True, key[1:] != key[:-1])
+            new, before = words[known:], np.append(np.uint64(0), words[known:-1])
+            different = new != before
+            place = np.searchsorted(self.keys[k], key[head])
+            there = place < known
+            there[there] = self.keys[k][place[there]] == key[head][there]
+            told = np.ones(len(place), np.bool_)
+            told[there] = words[place[there]] != new[head][there]
+            different[head] = told
+            differs[rows[different]] = True
+            tail = np.append(head[1:], True)
+            self._tell(k, key[tail], values.take(pa.array(np.flatnonzero(tail))))
+        return answers.take(np.flatnonzero(differs))
+
+    def _tell(self, k: int, keys: np.ndarray, values: pa.Array) -> None:
+        stay = ~np.isin(self.keys[k], keys)
+        merged = np.concatenate([self.keys[k][stay], keys])
+        both = pa.concat_arrays([self.last[k].filter(pa.array(stay)), values])
+        order = np.argsort(merged)
+        self.keys[k], self.last[k] = merged[order], both.take(pa.array(order))
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        found: dict[str, Any] = {}
+        for k, (keys, last) in enumerate(zip(self.keys, self.last, strict=True)):
+            found |= {f"last key {k}": keys, f"last {k}": pa.table({"last": last})}
+        return found
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+        for k in range(len(self.keys)):
+            self.keys[k] = parts[f"last key {k}"]
+            self.last[k] = _one(parts[f"last {k}"]["last"])
+
+
+class Updates:
+    """The early answers of open windows that were given, so that only others are."""
+
+    def __init__(self, types: list[pa.DataType]) -> None:
+        self.key, self.end = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.told = [pa.array([], kind) for kind in types]
+
+    def changed(self, answers: Answers, remember: bool) -> Answers:
+        """The answers that were not given like that before; ``remember`` those of windows that stay open."""
+        count = len(self.key)
+        words = [np.concatenate([mine, theirs]) for mine, theirs in
+                 ((self.key, answers.key), (self.end, answers.end))]  # fmt: skip
+        order = argsort([words[0].view(np.uint64), words[1].view(np.uint64) ^ SIGN])
+        same = np.zeros(len(order), np.bool_)
+        same[1:] = (words[0][order[1:]] == words[0][order[:-1]]) & (words[1][order[1:]] == words[1][order[:-1]])
+        new, old = order[same] - count, order[np.flatnonzero(same) - 1]  # the one told comes first
+        differs = np.ones(len(answers), np.bool_)
+        differs[new] = False
+        for told, column in zip(self.told, answers.columns, strict=True):
+            keys = equality_key(pa.concat_arrays([told, column]))
+            differs[new] |= keys[old] != keys[count + new]
+        if remember:
+            self.key, self.end, self.told = answers.key, answers.end, list(answers.columns)
+        return answers.take(np.flatnonzero(differs))
+
+    def closed(self, open_: np.ndarray) -> None:
+        """Forget windows that have closed."""
+        self.key, self.end = self.key[open_], self.end[open_]
+        self.told = [column.filter(pa.array(open_)) for column in self.told]
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        told = {f"told {k}": pa.table({"told": column}) for k, column in enumerate(self.told)}
+        return {"told key": self.key, "told end": self.end, **told}
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+        self.key, self.end = parts["told key"], parts["told end"]
+        self.told = [_one(parts[f"told {k}"]["told"]) for k in range(len(self.told))]
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    array = column.combine_chunks()
+    return array if isinstance(array, pa.Array) else pa.concat_arrays(array.chunks)

@@ -1,0 +1,127 @@
+"""Why a stream is answered as it is: its slices, what they share, and what folds them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from sash.engine.streams.answering import Folding, asked_of_rows
+from sash.engine.streams.held import HeldRows, WindowRows
+from sash.engine.streams.scheme import Scheme
+from sash.planner.streams import QueryStep, StreamPlan, combines, drawn
+from sash.windows.grids import PER_MICROSECOND, Grid
+from sash.windows.intervals import DAY, Interval
+from sash.windows.shared_plan import SharedPlan
+from sash.windows.slicing import edges_of
+
+WHY = {
+    "panes": "all windows begin and end at multiples of one length",
+    "pairs": "cut where a window begins or ends",
+    "cutty": "rows come in order, so slices are only cut where a window begins",
+}
+DRAWN = 32  # edges of a drawing
+NONE = np.zeros(0, np.int64)
+
+
+def explain(scheme: Scheme, slicer: str) -> StreamPlan:
+    """The plan of a stream's queries."""
+    keys = f", for each {', '.join(scheme.key_names)}" if scheme.key_names else ""
+    lines = [f"windows by {scheme.kind}{keys}; {len(scheme.queries)} quer{'y' if len(scheme.queries) == 1 else 'ies'}"]
+    plan = None
+    if scheme.kind in ("time", "count"):
+        why = "as asked" if scheme.settings.slicer else WHY[slicer]
+        lines.append(f"slices: {slicer} ({why})")
+        fixed = {f"{k}": grid for k, grid in enumerate(scheme.grids) if isinstance(grid, Grid)}
+        plan = SharedPlan(fixed, slicer) if len(fixed) == len(scheme.grids) else None
+        lines += _slices(scheme, plan) if plan else ["calendar windows: edges are looked up as time goes"]
+    elif scheme.kind == "punctuation":
+        lines.append("slices: one for each window, ended by its punctuation")
+    steps = _steps(scheme, plan)
+    lines += _sharing(scheme)
+    if plan:
+        lines.append(_cost(scheme, plan, steps))
+    return StreamPlan(slicer, tuple(lines), tuple(steps), _drawing(scheme, plan, slicer) if plan else ())
+
+
+def _slices(scheme: Scheme, plan: SharedPlan) -> list[str]:
+    at_most = "" if plan.counted else "at most "
+    common = f", {plan.common_edges:,} of them common to two queries or more" if plan.counted else ""
+    return [
+        f"composite slide: {_length(scheme, plan.composite)}, with {at_most}{plan.edges_per_composite:,} "
+        f"edge{'s' * (plan.edges_per_composite != 1)}{common}",
+        f"longest window: {plan.largest:,} slices, which is what a key keeps",
+    ]
+
+
+def _steps(scheme: Scheme, plan: SharedPlan | None) -> list[QueryStep]:
+    foldings = {k: Folding(scheme, place, scheme.planned[k]) for place, k in enumerate(scheme.folded)}
+    rows = WindowRows(HeldRows(scheme.schema))
+    steps = []
+    for k, planned in enumerate(scheme.planned):
+        slices = plan.slices_in(str(planned.spec)) if plan else 0
+        query = planned.query
+        if k in foldings:
+            sources = ", ".join(_partial(scheme, source) for source in foldings[k].sources)
+            choice = foldings[k].choice(1000, max(slices, 1), max(slices, 1))
+            steps.append(QueryStep(query.name, str(query.call), str(query.extent), (choice,), slices,
+                                   f"from the partials of slices: {sources}"))  # fmt: skip
+            continue
+        _, choices = asked_of_rows(rows, planned, NONE, NONE)
+        source = "from the rows of its windows, which are held: a partial would be as large, or order counts"
+        steps.append(QueryStep(query.name, str(query.call), str(query.extent), tuple(choices), 0, source))
+    return steps
+
+
+def _partial(scheme: Scheme, source: int) -> str:
+    return str(scheme.kinds[source][1].query.call)
+
+
+def _sharing(scheme: Scheme) -> list[str]:
+    """Which queries take the same partials."""
+    users: dict[int, list[str]] = defaultdict(list)
+    for place, k in enumerate(scheme.folded):
+        for source in scheme.shared.answers[place].sources:
+            users[source].append(scheme.queries[k].name)
+    lines = []
+    for source, names in sorted(users.items()):
+        shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+        if len(names) > 1:
+            lines.append(f"the partial of {_partial(scheme, source)} is shared by {shown}")
+    return lines
+
+
+def _cost(scheme: Scheme, plan: SharedPlan, steps: list[QueryStep]) -> str:
+    per = plan.edges_per_composite / plan.composite
+    total = 0.0
+    for step, planned in zip(steps, scheme.planned, strict=True):
+        grid: Any = scheme.grids[planned.spec]
+        if planned.by_partials:
+            slice_cost, answer_cost = combines(step.choices[-1].name, step.slices)
+            total += slice_cost * per + answer_cost / grid.slide
+    if scheme.kind == "count":
+        return f"combines: {1 + total:.3g} for each row of a key, one of them into its slice"
+    total *= 10**6 * PER_MICROSECOND[scheme.unit]
+    return f"combines: {total:.3g} a second for each key, and one for each event and partial"
+
+
+def _length(scheme: Scheme, ticks: int) -> str:
+    if scheme.kind == "count":
+        return f"{ticks:,} rows"
+    days, rest = divmod(ticks // PER_MICROSECOND[scheme.unit], DAY)
+    return str(Interval(0, days, rest))
+
+
+def _drawing(scheme: Scheme, plan: SharedPlan, slicer: str) -> tuple[str, ...]:
+    """One composite slide, or as much of it as can be drawn: where queries are answered, and where slices begin."""
+    step = min(each.step for each in plan.edges.progressions)
+    span = plan.composite if plan.edges_per_composite <= DRAWN else DRAWN * step
+    marks: dict[str, list[int]] = {}
+    for planned in scheme.planned[:12]:
+        grid: Any = scheme.grids[planned.spec]
+        first, last = grid.ending(-1, span)
+        marks[planned.query.name] = grid.ends(np.arange(first, last + 1)).tolist()
+    edges = edges_of(list(plan.grids.values()), slicer).between(0, span)
+    marks["slices"] = [int(edge) for edge in edges if edge >= 0]
+    return ("answers, and where slices begin:", *drawn(marks, span, _length(scheme, span)))

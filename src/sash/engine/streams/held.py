@@ -1,0 +1,96 @@
+"""Rows that are held as they are, for what no partial can hold: medians, distinct counts, lists, first and last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.framing import Framed
+from sash.engine.specification import Specification
+from sash.kernels.sorting import argsort
+from sash.kernels.sorting.radix import in_order
+from sash.windows.bounds import Bounds
+
+SIGN = np.uint64(1 << 63)
+
+
+class HeldRows:
+    """Rows sorted by key and position; equal ones as they came."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.table = schema.empty_table()
+        self.key, self.at = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self._new: list[tuple[pa.Table, np.ndarray, np.ndarray]] = []
+
+    def __len__(self) -> int:
+        return len(self.key) + sum(len(key) for _, key, _ in self._new)
+
+    def append(self, table: pa.Table, key: np.ndarray, at: np.ndarray) -> None:
+        """Take rows in."""
+        if len(key):
+            self._new.append((table, key, at))
+
+    def settle(self) -> HeldRows:
+        """Put all rows in order; returns itself."""
+        if not self._new:
+            return self
+        tables, keys, ats = zip(*self._new, strict=True)
+        self._new = []
+        self.table = pa.concat_tables([self.table, *tables]).combine_chunks()
+        self.key, self.at = np.concatenate([self.key, *keys]), np.concatenate([self.at, *ats])
+        words = [self.key.view(np.uint64), self.at.view(np.uint64) ^ SIGN]
+        if not in_order(words, np.array([0, len(self.key)])):
+            self._take(argsort(words))
+        return self
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Let go of all other rows, once they are in order."""
+        if not mask.all():
+            self._take(np.flatnonzero(mask))
+
+    def _take(self, order: np.ndarray) -> None:
+        self.table = self.table.take(pa.array(order)).combine_chunks()
+        self.key, self.at = self.key[order], self.at[order]
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        self.settle()
+        return {"held rows": self.table, "held key": self.key, "held at": self.at}
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+        self.table, self.key, self.at = parts["held rows"], parts["held key"], parts["held at"]
+        self._new = []
+
+
+@dataclass(frozen=True, eq=False)
+class WindowFrame:
+    """The windows of one query as frames over rows; an expression over it is asked like one over SQL's frames."""
+
+    key: str
+    bounds: Bounds
+    exclude = "no others"
+
+
+@dataclass(frozen=True, eq=False)
+class StreamWindow:
+    """What stands in the place of SQL's window."""
+
+    frame: WindowFrame
+    partition: tuple[Any, ...] = ()
+    order: tuple[Any, ...] = ()
+
+
+class WindowRows(Specification):
+    """Held rows, as what expressions are asked of: partitions are keys, and frames are windows."""
+
+    def __init__(self, held: HeldRows) -> None:
+        super().__init__(held.table, (), ())
+        heads = np.append(True, held.key[1:] != held.key[:-1])[: len(held.key)]
+        self.segments = np.append(np.flatnonzero(heads), len(held.key)).astype(np.int64)
+
+    def _framed(self, frame: Any) -> Framed:
+        return Framed(frame.bounds)

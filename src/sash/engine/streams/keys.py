@@ -1,0 +1,102 @@
+"""The keys of a stream, numbered as they first come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sash.errors import SashError
+
+BITS = 32  # of a number within a pair
+
+
+class Numbering:
+    """Values of one column, each with a number; NULL is a value, and NaN equals itself."""
+
+    def __init__(self, kind: pa.DataType) -> None:
+        self.known = pa.array([], kind)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def numbers(self, array: pa.Array) -> np.ndarray:
+        """The number of each value, new ones for those not seen before."""
+        if not len(array):
+            return np.zeros(0, np.int64)
+        coded = array.dictionary_encode(null_encoding="encode")
+        found = pc.index_in(coded.dictionary, value_set=self.known).cast(pa.int64())
+        numbers = found.fill_null(-1).to_numpy(zero_copy_only=False)
+        new = np.flatnonzero(numbers < 0)
+        if len(new):
+            numbers = numbers.copy()
+            numbers[new] = len(self.known) + np.arange(len(new))
+            self.known = pa.concat_arrays([self.known, coded.dictionary.take(pa.array(new))])
+        return numbers[coded.indices.to_numpy(zero_copy_only=False)]
+
+
+class Keys:
+    """Combinations of the values of some columns, each with a number."""
+
+    def __init__(self, kinds: Sequence[pa.DataType]) -> None:
+        self.kinds = tuple(_plain_kind(kind) for kind in kinds)
+        self.columns = [Numbering(kind) for kind in self.kinds]
+        self.pairs = [Numbering(pa.int64()) for _ in self.kinds[1:]]  # each of a number so far and the next column's
+
+    def __len__(self) -> int:
+        return len((self.pairs or self.columns)[-1]) if self.columns else 1
+
+    def numbers(self, columns: Sequence[pa.Array]) -> np.ndarray | None:
+        """The number of each row's key; None where there is no key."""
+        if not self.columns:
+            return None
+        plain = [_plain(array, kind) for array, kind in zip(columns, self.kinds, strict=True)]
+        numbers = self.columns[0].numbers(plain[0])
+        for array, column, pairs in zip(plain[1:], self.columns[1:], self.pairs, strict=True):
+            numbers = pairs.numbers(pa.array((numbers << BITS) | column.numbers(array)))
+        return numbers
+
+    def values(self, numbers: np.ndarray) -> list[pa.Array]:
+        """The values of keys, an array for each column."""
+        found = []
+        for column, pairs in zip(reversed(self.columns[1:]), reversed(self.pairs), strict=True):
+            pair = pairs.known.to_numpy()[numbers]
+            found.append(column.known.take(pa.array(pair & ((1 << BITS) - 1))))
+            numbers = pair >> BITS
+        return [self.columns[0].known.take(pa.array(numbers)), *reversed(found)] if self.columns else []
+
+    def all(self) -> list[pa.Array]:
+        """The values of all keys, by number."""
+        return self.values(np.arange(len(self)))
+
+    @staticmethod
+    def of(kinds: Sequence[pa.DataType], values: Sequence[pa.Array]) -> Keys:
+        """Keys with these values, numbered in this order."""
+        keys = Keys(kinds)
+        if keys.columns:
+            keys.numbers(values)
+        return keys
+
+
+def check_key(name: str, kind: pa.DataType) -> None:
+    """Refuse a type whose values cannot be told apart by hashing."""
+    if pa.types.is_nested(kind) or pa.types.is_interval(kind):
+        raise SashError(f"key must be of numbers, strings, booleans, dates or times, got {name} of type {kind}")
+
+
+def _plain_kind(kind: pa.DataType) -> pa.DataType:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    views = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+    return views.get(kind, kind)
+
+
+def _plain(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if array.type != kind:
+        array = array.cast(kind)
+    if pa.types.is_floating(kind):  # -0.0 is 0.0, and every NaN the same
+        values = pc.add(array, pa.scalar(0.0, kind))
+        array = pc.if_else(pc.is_nan(values), pa.scalar(float("nan"), kind), values)
+    return array

@@ -1,0 +1,81 @@
+"""Rows that come too late, or have no place: which, why, and for which queries."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.streams.scheme import Scheme
+
+REASON = "reason"
+
+
+class Late(NamedTuple):
+    """Rows to be set aside, with their reasons, and the rows that stay; late for some windows only, a row is both."""
+
+    rows: np.ndarray
+    reasons: pa.Array
+    stay: np.ndarray
+
+    @staticmethod
+    def name(schema: pa.Schema) -> str:
+        """The name of the column of reasons: one that the stream does not have."""
+        name = REASON
+        while name in schema.names:
+            name = f"late_{name}"
+        return name
+
+    @staticmethod
+    def schema(schema: pa.Schema) -> pa.Schema:
+        """The columns of rows set aside."""
+        return schema.append(pa.field(Late.name(schema), pa.string()))
+
+
+def late_rows(scheme: Scheme, time: np.ndarray, known: np.ndarray | None, watermark: int | None) -> Late | None:
+    """Which rows of a batch are late or have no time; None where none is."""
+    behind = None if watermark is None else time < watermark
+    if known is not None and behind is not None:
+        behind &= known
+    if known is None and (behind is None or not behind.any()):
+        return None
+    rows, reasons = [np.zeros(0, np.int64)], []
+    stays = np.ones(len(time), np.bool_)
+    if known is not None:
+        stays &= known
+        rows.append(np.flatnonzero(~known))
+        reasons += [f"{scheme.settings.time} is NULL"] * len(rows[-1])
+    if behind is not None and behind.any():
+        where = np.flatnonzero(behind)
+        assert watermark is not None
+        missed, gone = _missed(scheme, time[where], watermark)
+        some = missed != ""
+        rows.append(where[some])
+        reasons += missed[some].tolist()
+        stays[where[gone]] = False
+    return Late(np.concatenate(rows), pa.array(reasons, pa.string()), np.flatnonzero(stays))
+
+
+def _missed(scheme: Scheme, time: np.ndarray, watermark: int) -> tuple[np.ndarray, np.ndarray]:
+    """What rows behind the watermark missed, in words, and which missed all; "" where a row misses nothing."""
+    if scheme.kind != "time":
+        return np.full(len(time), "late: the watermark had passed it", object), np.ones(len(time), np.bool_)
+    misses, opens = [], []
+    for grid in scheme.grids:
+        first, last = grid.holding(time)
+        shut = grid.ending(watermark, watermark)[1]
+        misses.append((first <= last) & (first <= shut))
+        opens.append((first <= last) & (last > shut))
+    table, gone = np.stack(misses, 1), ~np.logical_or.reduce(opens)
+    kinds, which = np.unique(table, axis=0, return_inverse=True)
+    words = np.array([_words(scheme, kind) for kind in kinds], object)
+    missed = words[which.reshape(-1)]
+    every = gone & table.any(axis=1)
+    missed[every] = "late: its windows had ended"
+    return missed, gone
+
+
+def _words(scheme: Scheme, specs: np.ndarray) -> str:
+    names = [planned.query.name for planned in scheme.planned if specs[planned.spec]]
+    return f"late for {', '.join(names)}: windows had ended" if names else ""

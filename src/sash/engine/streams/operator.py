@@ -1,0 +1,449 @@
+"""The operator: rows come in batches, and answers leave as windows end; its state is plain bytes.
+
+Rows that no window waits for any more, and rows that cannot be placed, are set aside with the reason. The others
+are folded into cells, one for each key and slice, or held as they are where a query needs the rows themselves.
+When the watermark passes the end of windows these are answered, and what no window needs any more is let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.answering.asking import Question
+from sash.engine.answering.folds import counted
+from sash.engine.specification import Specification
+from sash.engine.streams.answering import Folding, answer_of_rows
+from sash.engine.streams.axes import MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
+from sash.engine.streams.cells import Cells, Column
+from sash.engine.streams.emitting import EMITS, Answers, Changes, Updates
+from sash.engine.streams.held import HeldRows, WindowRows
+from sash.engine.streams.keys import Keys
+from sash.engine.streams.lateness import Late, late_rows
+from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.times import as_ticks, ticks_of
+from sash.errors import SashError, column_named
+from sash.expressions.evaluation import evaluate, infer
+from sash.kernels.slices.due import bounds_of
+from sash.kernels.sorting import argsort
+from sash.windows.slicing import Edges, edges_of
+
+SIGN = np.uint64(1 << 63)
+
+
+class Rows(NamedTuple):
+    """Rows on their way: their columns, the number of each one's key, and their event times, if there are any."""
+
+    table: pa.Table
+    codes: np.ndarray
+    time: np.ndarray | None
+
+    def take(self, which: np.ndarray) -> Rows:
+        """Some of the rows, in this order."""
+        time = None if self.time is None else self.time[which]
+        return Rows(self.table.take(pa.array(which)), self.codes[which], time)
+
+
+class Operator:
+    """A stream that is pushed through, batch by batch.
+
+    ``push`` takes rows and gives the answers that are due, ``advance`` moves the watermark by hand, ``close``
+    gives what is left at the end. ``snapshot`` is the state as bytes, from which an operator of the same queries
+    goes on after ``restore``.
+    """
+
+    def __init__(self, scheme: Scheme, slicer: str, *, emit: str = "final", starts: bool = False) -> None:
+        check_emit(scheme, emit)
+        self.scheme, self.slicer, self.emit, self.with_starts = scheme, slicer, emit, starts
+        self._foldings = {k: Folding(scheme, place, scheme.planned[k]) for place, k in enumerate(scheme.folded)}
+        self._edges = self._cut("pairs" if slicer == "cutty" else slicer)
+        self._coarse = self._cut("cutty") if slicer == "cutty" else None
+        self._kept = scheme.schema.names if scheme.kind == "delta" else scheme.needed
+        self._delay = scheme.delay
+        self._making = repr((scheme.schema, scheme.settings, scheme.queries, slicer, emit))
+        self._types = [column.type for column in self._nothing().columns]
+        self._clear()
+
+    def _clear(self) -> None:
+        scheme = self.scheme
+        self.late_count = 0
+        self.watermark: int | None = None
+        self.closed = False
+        self._keys = Keys(scheme.key_types)
+        self._axis = _axis(scheme)
+        self._cells = Cells([kind for kind, _ in scheme.kinds])
+        self._held = HeldRows(self._taken(scheme.schema.empty_table(), scheme.needed).schema)
+        self._waiting: list[Rows] = []
+        self._late: list[pa.Table] = []
+        self._changes, self._updates = Changes(self._types), Updates(self._types)
+
+    # What a user does
+
+    def push(self, batch: Any) -> pa.Table:
+        """Take a batch of rows; gives the answers of the windows that have ended since."""
+        self._open()
+        table = self._checked(batch)
+        rows = self._placed(table)
+        if self.scheme.sorts:
+            self._waiting.append(rows)
+        else:
+            self._absorb(rows)
+        if self._delay is not None and rows.time is not None and len(rows.time):
+            self._see(int(rows.time.max()) - self._delay)
+        return self._answers()
+
+    def advance(self, watermark: Any) -> pa.Table:
+        """Say that no event before a time comes any more; gives the answers of windows that have ended by then."""
+        self._open()
+        if self.scheme.settings.time is None:
+            raise SashError("advance needs time=, the column that a watermark is of")
+        self._see(as_ticks(watermark, self.scheme.time_type))
+        return self._answers()
+
+    def close(self) -> pa.Table:
+        """Say that nothing comes any more; gives the answers of all windows that still hold an event."""
+        self._open()
+        self._see(MOST)
+        answers = self._answers()
+        self.closed = True
+        return answers
+
+    def unmoved(self) -> None:
+        """Let no event move the watermark: all that comes is one batch, and nothing in it is late."""
+        self._delay = None
+
+    def late(self) -> pa.Table:
+        """The rows set aside since this was last asked, with the reason of each."""
+        tables, self._late = self._late, []
+        return pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *tables])
+
+    def snapshot(self) -> bytes:
+        """All that must be kept to go on later, as bytes."""
+        keys = self._keys.all()
+        parts: dict[str, Any] = {
+            "watermark": self.watermark,
+            "closed": self.closed,
+            "late count": self.late_count,
+            "keys": pa.table(keys, [str(k) for k in range(len(keys))]),
+            "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self._late]),
+            **{f"axis {name}": part for name, part in self._axis.parts().items()},
+            **self._cells.parts(),
+            **self._held.parts(),
+        }
+        if self.scheme.sorts:
+            waiting = self._joined(self._waiting)
+            parts |= {"waiting": waiting.table, "waiting codes": waiting.codes, "waiting time": waiting.time}
+        if self.emit != "final":
+            parts |= (self._changes if self.emit == "changes" else self._updates).parts()
+        return packed(self._making, parts)
+
+    def restore(self, state: bytes) -> None:
+        """Go on where an operator of the same queries was when its snapshot was taken."""
+        parts = unpacked(self._making, state)
+        self._clear()
+        self.watermark, self.closed, self.late_count = (parts[name] for name in ("watermark", "closed", "late count"))
+        columns = [column.combine_chunks() for column in parts["keys"].columns]
+        self._keys = Keys.of(self.scheme.key_types, columns)
+        self._late = [parts["late"]]
+        self._axis.restore({name[5:]: part for name, part in parts.items() if name.startswith("axis ")})
+        self._cells.restore(parts)
+        self._held.restore(parts)
+        if self.scheme.sorts:
+            self._waiting = [Rows(parts["waiting"], parts["waiting codes"], parts["waiting time"])]
+        if self.emit != "final":
+            (self._changes if self.emit == "changes" else self._updates).restore(parts)
+
+    @property
+    def answer_schema(self) -> pa.Schema:
+        """The columns of answers."""
+        return self._table(self._nothing()).schema
+
+    # The way of rows in
+
+    def _open(self) -> None:
+        if self.closed:
+            raise SashError("the stream is closed; open another, or restore a snapshot")
+
+    def _checked(self, batch: Any) -> pa.Table:
+        if isinstance(batch, pa.RecordBatch):
+            batch = pa.Table.from_batches([batch])
+        if not isinstance(batch, pa.Table):
+            raise SashError(f"a batch must be a pyarrow Table or RecordBatch, got {type(batch).__name__}")
+        schema = self.scheme.schema
+        if batch.schema.names != schema.names:
+            missing = [name for name in schema.names if name not in batch.schema.names]
+            if missing:
+                raise SashError(f"a batch must have the columns of the stream, got one without {', '.join(missing)}")
+            batch = batch.select(schema.names)
+        for mine, theirs in zip(schema, batch.schema, strict=True):
+            if mine.type != theirs.type:
+                raise SashError(f"a batch must have the types of the stream, got {theirs.name} of type {theirs.type}, "
+                                f"not {mine.type}")  # fmt: skip
+        return batch
+
+    def _placed(self, table: pa.Table) -> Rows:
+        """The rows that have a place, with their keys and times; others are set aside."""
+        time, late = None, None
+        if self.scheme.settings.time is not None:
+            with column_named("time"):
+                time, known = ticks_of(evaluate(self.scheme.settings.time, table), self.scheme.time_type)
+            late = late_rows(self.scheme, time, known, self.watermark)
+        if late is not None:
+            self._set_aside(table, late.rows, late.reasons)
+            if len(late.stay) < table.num_rows:
+                table, time = table.take(pa.array(late.stay)), time[late.stay] if time is not None else None
+        with column_named("key"):
+            codes = self._keys.numbers([_array(evaluate(key, table)) for key in self.scheme.settings.key])
+        codes = np.zeros(table.num_rows, np.int64) if codes is None else codes
+        return Rows(self._taken(table, self._kept), codes, time)
+
+    def _set_aside(self, table: pa.Table, rows: np.ndarray, reasons: pa.Array) -> None:
+        if len(rows):
+            self.late_count += len(rows)
+            name = Late.name(table.schema)
+            self._late.append(table.take(pa.array(rows)).append_column(name, reasons))
+
+    def _absorb(self, rows: Rows) -> None:
+        """Number rows, and fold or hold them."""
+        if not len(rows.codes):
+            return
+        keys = len(self._keys)
+        at, counting = self._axis.number(rows.codes, keys, rows.table, rows.time)
+        if counting is not None:
+            bad = np.setdiff1d(np.arange(len(rows.codes)), counting)
+            column = getattr(self.scheme.extents[0], "column", None)
+            reasons = pa.array([f"{column} is NULL, not a number, or goes back"] * len(bad), pa.string())
+            self._set_aside(rows.table.select(self.scheme.schema.names), bad, reasons)
+            rows = rows.take(counting)
+        if self.scheme.folded:
+            codes = rows.codes if self.scheme.settings.key else None
+            self._cells.fold(at, codes, keys, self._edges, self._lifted(rows.table))
+        if self.scheme.held:
+            self._held.append(rows.table.select(self._held.table.column_names), rows.codes, at)
+
+    def _lifted(self, table: pa.Table) -> list[Column]:
+        """What each partial lifts of some rows."""
+        whole = Specification(table, (), ())
+        found = []
+        for kind, planned in self.scheme.kinds:
+            kept, given = counted(Question(whole, planned.question.over))
+            values, _ = kind.inputs.columns("fold", given.columns, kept.length)
+            found.append(Column(values, kept.rows))
+        whole.forget()
+        return found
+
+    # The way of answers out
+
+    def _see(self, watermark: int) -> None:
+        """Move the watermark, never back; rows that waited for it take their place."""
+        if self.watermark is not None and watermark <= self.watermark:
+            return
+        self.watermark = watermark
+        if not self.scheme.sorts or not self._waiting:
+            return
+        waiting = self._joined(self._waiting)
+        assert waiting.time is not None
+        ready = np.flatnonzero(waiting.time < watermark)
+        rest = np.flatnonzero(waiting.time >= watermark)
+        self._waiting = [waiting.take(rest)] if len(rest) else []
+        order = argsort([waiting.time[ready].view(np.uint64) ^ SIGN])
+        self._absorb(waiting.take(ready[order]))
+
+    def _answers(self) -> pa.Table:
+        upto = self.watermark if self.scheme.kind == "time" else 0
+        ended = self._nothing() if upto is None else self._ended(upto)
+        if self.emit == "changes":
+            ended = self._changes.changed(ended)
+        elif self.emit == "updates":
+            return self._early(ended)
+        self._let_go()
+        return self._table(ended.by_end())
+
+    def _early(self, ended: Answers) -> pa.Table:
+        """Answers of windows that have ended, and of open ones, as far as they were not given before."""
+        final = self._updates.changed(ended, remember=False)
+        self._let_go()
+        early = self._updates.changed(self._windows(MOST), remember=True)
+        return pa.concat_tables([self._table(final.by_end()), self._table(early.by_end())])
+
+    def _ended(self, upto: int) -> Answers:
+        answers = self._windows(min(upto, MOST - (self.scheme.kind != "time")))
+        self._axis.passes(upto)
+        return answers
+
+    def _windows(self, upto: int) -> Answers:
+        """The answers of windows that hold a row, and have ended or end up to a position."""
+        store: Any = self._cells if self.scheme.folded else self._held.settle()
+        if not len(store.key):
+            return self._nothing()
+        ended = [self._axis.ended(spec, store.key, store.at, upto) for spec in range(len(self.scheme.extents))]
+        key, end, places = _union(ended)
+        if not len(key):
+            return self._nothing()
+        if self.scheme.held:
+            self._held.settle()
+        due = []
+        for spec, place in enumerate(places):
+            mask = self._axis.ends_at(spec, key, end)
+            if mask is None:
+                mask = np.zeros(len(key), np.bool_)
+                mask[place] = True
+            due.append(None if mask.all() else mask)
+        return self._answered(key, end, due)
+
+    def _answered(self, key: np.ndarray, end: np.ndarray, due: Sequence[np.ndarray | None]) -> Answers:
+        """The answers of each query to the windows that are due."""
+        scheme, held = self.scheme, self._held
+        rows = WindowRows(held) if scheme.held else None
+        asked: list[tuple[Any, ...]] = []
+        for spec, mask in enumerate(due):
+            keys, ends = (key, end) if mask is None else (key[mask], end[mask])
+            asked.append((keys, self._axis.starts(spec, keys, ends, held), ends))
+        columns, starts, found = [], [], {}
+        for k, planned in enumerate(scheme.planned):
+            spec, store = planned.spec, self._cells if planned.by_partials else held
+            if (spec, planned.by_partials) not in found:
+                found[spec, planned.by_partials] = bounds_of(store.key, store.at, *asked[spec])
+            lo, hi = found[spec, planned.by_partials]
+            with column_named(planned.query.name):
+                if planned.by_partials:
+                    answer = self._foldings[k].answer(self._cells, lo, hi)
+                else:
+                    assert rows is not None
+                    answer = answer_of_rows(rows, planned, lo, hi)
+            columns.append(_spread(answer, due[spec]))
+            if self.with_starts:
+                starts.append(_spread(pa.array(asked[spec][1]), due[spec]))
+        if rows is not None:
+            rows.forget()
+        shown = self._axis.shown(key, end)
+        return Answers(key, end, shown, columns, starts, [due[each.spec] for each in scheme.planned])
+
+    def _nothing(self) -> Answers:
+        """No answers, of the right types."""
+        none = np.zeros(0, np.int64)
+        columns = []
+        rows = WindowRows(HeldRows(self.scheme.schema))
+        for k, planned in enumerate(self.scheme.planned):
+            with column_named(planned.query.name):
+                if planned.by_partials:
+                    cells = Cells([kind for kind, _ in self.scheme.kinds])
+                    columns.append(self._foldings[k].answer(cells, none, none))
+                else:
+                    columns.append(answer_of_rows(rows, planned, none, none))
+        starts = [pa.array(none)] * (len(columns) if self.with_starts else 0)
+        return Answers(none, none, none, columns, starts, [None] * len(columns))
+
+    def _table(self, answers: Answers) -> pa.Table:
+        """Answers as a user sees them."""
+        scheme = self.scheme
+        names, columns = list(scheme.key_names), self._keys.values(answers.key)
+        columns = [column.cast(kind) if column.type != kind else column
+                   for column, kind in zip(columns, scheme.key_types, strict=True)]  # fmt: skip
+        names.append("window_end")
+        columns.append(_shown(answers.shown, scheme.end_type))
+        for k, query in enumerate(scheme.queries):
+            if self.with_starts:
+                names.append(f"{query.name}_start")
+                columns.append(_shown(answers.starts[k], scheme.time_type if scheme.kind == "time" else pa.int64()))
+            names.append(query.name)
+            columns.append(answers.columns[k])
+        return pa.Table.from_arrays(columns, names)
+
+    def _let_go(self) -> None:
+        """Let go of what no window needs any more."""
+        cells, held = self._cells, self._held
+        if self.scheme.kind == "time" and self.watermark is None:
+            return
+        if len(held):
+            held.settle()
+            held.keep(self._axis.needed(held.key, held.at, held))
+        if len(cells):
+            cells.keep(self._axis.needed(cells.key, cells.at, held))
+            if self._coarse is not None and len(cells) and self.watermark is not None:
+                self._coarsen(self._coarse)
+
+    def _coarsen(self, edges: Edges) -> None:
+        """Make one cell of all between two starts of windows, as far as no window ends between them any more."""
+        cells = self._cells
+        starts = edges.between(int(cells.at.min()), int(cells.at.max()))
+        at = starts[np.maximum(np.searchsorted(starts, cells.at, "right") - 1, 0)]
+        limit = self._edges.between(min(self.watermark or 0, MOST), min(self.watermark or 0, MOST))[0]
+        cells.coarsen(np.where((cells.at < limit) & (at <= cells.at), at, cells.at))
+
+    # Odds and ends
+
+    def _cut(self, slicer: str) -> Edges:
+        return Edges(()) if self.scheme.kind == "delta" else edges_of(self.scheme.grids, slicer)
+
+    def _taken(self, table: pa.Table, names: Sequence[str]) -> pa.Table:
+        """These columns, or one of nothing, for the number of rows."""
+        return table.select(list(names)) if names else pa.table({"": pa.nulls(table.num_rows)})
+
+    def _joined(self, parts: list[Rows]) -> Rows:
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            empty = self._taken(self.scheme.schema.empty_table(), self._kept)
+            return Rows(empty, np.zeros(0, np.int64), np.zeros(0, np.int64))
+        tables, codes, times = zip(*parts, strict=True)
+        return Rows(pa.concat_tables(tables), np.concatenate(codes), np.concatenate(times))
+
+
+def check_emit(scheme: Scheme, emit: str) -> None:
+    """Refuse a way of giving answers that there is not."""
+    if emit not in EMITS:
+        raise SashError(f"emit must be one of {', '.join(EMITS)}, got {emit!r}")
+    if emit == "updates" and scheme.kind in ("delta", "punctuation"):
+        raise SashError(f'emit="updates" needs windows whose end is known before it comes, got {scheme.kind} windows')
+
+
+def _axis(scheme: Scheme) -> Axis:
+    if scheme.kind == "time":
+        return TimeAxis(scheme.grids)
+    if scheme.kind == "count":
+        return CountAxis(scheme.grids)
+    if scheme.kind == "punctuation":
+        extent: Any = scheme.extents[0]
+        return PunctuationAxis(extent.condition, len(scheme.extents))
+    extents: Any = scheme.extents
+    return DeltaAxis(extents, infer(extents[0].column, scheme.schema))
+
+
+def _union(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """All keys and ends once, sorted, and where those of each list are among them; each list is sorted."""
+    if len(lists) == 1:
+        return *lists[0], [np.arange(len(lists[0][0]))]
+    key, end = (np.concatenate(parts) for parts in zip(*lists, strict=True))
+    if not len(key):
+        return key, end, [np.arange(0) for _ in lists]
+    order = argsort([key.view(np.uint64), end.view(np.uint64) ^ SIGN])
+    key, end = key[order], end[order]
+    heads = np.append(True, (key[1:] != key[:-1]) | (end[1:] != end[:-1]))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.cumsum(heads) - 1
+    edges = np.cumsum([len(keys) for keys, _ in lists])[:-1]
+    return key[heads], end[heads], np.split(places, edges)
+
+
+def _spread(answers: pa.Array, due: np.ndarray | None) -> pa.Array:
+    """Answers in their rows, NULL in the others."""
+    if due is None:
+        return answers
+    places = np.cumsum(due) - 1
+    return answers.take(pa.array(places, mask=~due))
+
+
+def _shown(values: Any, kind: pa.DataType) -> pa.Array:
+    array = values if isinstance(values, pa.Array) else pa.array(values)
+    if pa.types.is_timestamp(kind):
+        return array.view(kind) if array.type == pa.int64() else array.cast(pa.int64()).view(kind)
+    return array.cast(kind)
+
+
+def _array(column: Any) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -1,0 +1,325 @@
+"""The scheme of a stream: what is asked of it, checked against its columns, and what must be kept for that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra import Aggregate, Call, Over
+from sash.algebra.sharing import Shared, share
+from sash.algebra.sharing import kind as kind_of
+from sash.engine.answering.asking import Question
+from sash.engine.answering.folds import counted
+from sash.engine.answering.inputs import Lifted
+from sash.engine.evaluating import asked_of
+from sash.engine.reading import arguments_of
+from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.streams.cells import Kind
+from sash.engine.streams.held import HeldRows, StreamWindow, WindowFrame, WindowRows
+from sash.engine.streams.keys import check_key
+from sash.errors import SashError, column_named
+from sash.expressions.columns import Column, Expression, Foreign, as_predicate
+from sash.expressions.evaluation import infer
+from sash.expressions.naming import bind, check_names
+from sash.kernels.sealing import making
+from sash.windows.bounds import MONOTONIC, Bounds
+from sash.windows.extents import CountExtent, DeltaExtent, Extent, PunctuationExtent, TimeExtent, microseconds
+from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
+from sash.windows.intervals import Interval
+
+NONE, NO_TIME = np.zeros(0, np.int64), Interval()
+PER_ROW = ("rank", "shift")  # families that answer each row of a frame
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query of a stream: its name, what it computes, of which windows, and the algorithm, if named."""
+
+    name: str
+    call: Call
+    extent: Extent
+    using: str | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds for a whole stream."""
+
+    time: Expression | None = None
+    key: tuple[Expression, ...] = ()
+    watermark: Interval | None = None
+    offset: Interval = NO_TIME
+    slicer: str | None = None
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A query on rows that there are none of yet: how it is asked, and by which partials it is answered, if any."""
+
+    query: Query
+    spec: int
+    question: Question
+    kept: Kept
+    given: Lifted | None = None  # of an aggregate that partials hold
+
+    @property
+    def by_partials(self) -> bool:
+        """Whether partials of slices answer it; otherwise rows are held."""
+        return self.given is not None
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Queries over a stream of some columns."""
+
+    schema: pa.Schema
+    settings: Settings
+    queries: tuple[Query, ...]
+
+    def __post_init__(self) -> None:
+        names = self.schema.names
+        for argument, each in (("time", self.settings.time), *(("key", key) for key in self.settings.key)):
+            if each is not None:
+                with column_named(argument):
+                    check_names(each, names)
+        for name, key in zip(self.key_names, self.settings.key, strict=True):
+            check_key(name, infer(key, self.schema))
+        if self.settings.time is not None:
+            _ = self.unit
+        if not self.queries:
+            return
+        self._check_kind()
+        for query in self.queries:
+            with column_named(query.name):
+                for each in arguments_of(query.call.over(_anywhere())):
+                    check_names(each, names)
+        _ = self.planned
+
+    @property
+    def kind(self) -> str:
+        """By what windows are cut: all queries of a stream agree."""
+        return self.queries[0].extent.kind
+
+    def _check_kind(self) -> None:
+        kinds = {query.extent.kind: query.name for query in self.queries}
+        if len(kinds) > 1:
+            first, second = list(kinds.items())[:2]
+            raise SashError(
+                f"the queries of a stream must have windows of one kind, got {first[0]} in {first[1]} and "
+                f"{second[0]} in {second[1]}; use two streams"
+            )
+        if self.kind == "time" and self.settings.time is None:
+            raise SashError(f"time must be given for windows by time, such as {self.queries[0].extent}; got None")
+        if self.kind != "time" and self.settings.offset:
+            raise SashError(f"offset is for windows by time, got {self.settings.offset} for windows by {self.kind}")
+        for part, what in (("column", "delta"), ("condition", "punctuation")):
+            if self.kind == what:
+                found = {getattr(query.extent, part).key: getattr(query.extent, part) for query in self.queries}
+                if len(found) > 1:
+                    both = " and ".join(map(str, found.values()))
+                    raise SashError(f"the queries of a stream must have one {what}, got {both}; use two streams")
+                for each in found.values():
+                    with column_named("range"):
+                        check_names(each, self.schema.names)
+        if self.settings.watermark is not None and self.settings.time is None:
+            raise SashError("watermark needs time=, the column that it is behind")
+
+    @cached_property
+    def key_names(self) -> tuple[str, ...]:
+        """The names of the key's columns in the answers."""
+        names = tuple(_named(key, self.schema.names) for key in self.settings.key)
+        if len(set(names)) < len(names):
+            raise SashError(f"key must name different columns, got {', '.join(names)}")
+        return names
+
+    @cached_property
+    def key_types(self) -> tuple[pa.DataType, ...]:
+        """The types of the key's columns."""
+        return tuple(infer(key, self.schema) for key in self.settings.key)
+
+    @cached_property
+    def time_type(self) -> pa.DataType:
+        """The type of event times as answers show them: a timestamp of microseconds, or of nanoseconds."""
+        kind = infer(self.settings.time, self.schema) if self.settings.time is not None else pa.timestamp("us")
+        if pa.types.is_date(kind):
+            return pa.timestamp("us")
+        if not pa.types.is_timestamp(kind):
+            raise SashError(f"time must be a column of timestamps or dates, got {self.settings.time} of type {kind}")
+        return pa.timestamp("ns" if kind.unit == "ns" else "us", kind.tz)
+
+    @property
+    def unit(self) -> str:
+        """The unit of event times."""
+        return str(self.time_type.unit)
+
+    def ticks(self, argument: str, interval: Interval) -> int:
+        """How many units of event time an interval is."""
+        return microseconds(argument, interval) * PER_MICROSECOND[self.unit]
+
+    @cached_property
+    def delay(self) -> int | None:
+        """How far the watermark is behind the latest event; None where it is not moved by events."""
+        return None if self.settings.watermark is None else self.ticks("watermark", self.settings.watermark)
+
+    @cached_property
+    def extents(self) -> tuple[Extent, ...]:
+        """The different windows that queries ask for."""
+        return tuple({_extent_key(query.extent): query.extent for query in self.queries}.values())
+
+    @cached_property
+    def grids(self) -> tuple[Grid | CalendarGrid, ...]:
+        """The windows of each extent, where they lie on a grid."""
+        return tuple(self._grid(extent) for extent in self.extents)
+
+    def _grid(self, extent: Extent) -> Grid | CalendarGrid:
+        if isinstance(extent, CountExtent):
+            return Grid(extent.range, extent.slide, -extent.range % extent.slide)
+        if isinstance(extent, PunctuationExtent):
+            return Grid(1, 1)
+        assert isinstance(extent, TimeExtent)
+        offset = self.ticks("offset", self.settings.offset)
+        if extent.slide.months:
+            return CalendarGrid(extent.range, extent.slide.months, self.unit, self.time_type.tz, offset)
+        return Grid(self.ticks("range", extent.range), self.ticks("slide", extent.slide), offset)
+
+    @cached_property
+    def end_type(self) -> pa.DataType:
+        """The type of ``window_end``."""
+        if self.kind == "time" or (self.kind == "punctuation" and self.settings.time is not None):
+            return self.time_type
+        if self.kind == "delta":
+            extent = self.extents[0]
+            assert isinstance(extent, DeltaExtent)
+            return infer(extent.column, self.schema)
+        return pa.int64()
+
+    @cached_property
+    def planned(self) -> tuple[Planned, ...]:
+        """Each query, asked of an empty table."""
+        keys = [_extent_key(extent) for extent in self.extents]
+        rows = WindowRows(HeldRows(self.schema))
+        found = []
+        for query in self.queries:
+            with column_named(query.name):
+                found.append(self._plan(rows, query, keys.index(_extent_key(query.extent))))
+        return tuple(found)
+
+    def _plan(self, rows: WindowRows, query: Query, spec: int) -> Planned:
+        call, function = query.call, query.call.aggregate
+        if not isinstance(function, Aggregate) and function.family in PER_ROW:
+            raise SashError(f"{function.name} answers each row of a frame; a window of a stream has one answer")
+        frame = WindowFrame(f"empty {spec}", Bounds(NONE, NONE, 0, MONOTONIC))
+        question = Question(rows, Over(call, StreamWindow(frame), query.using))
+        if self.kind == "delta" or not isinstance(function, Aggregate) or call.order or not self._folds(function, call):
+            asked_of(question)
+            return Planned(query, spec, question, question.kept())
+        kept, given = counted(question)
+        if isinstance(given.meaning, Ranking):
+            return Planned(query, spec, question, kept)
+        return Planned(query, spec, question, kept, given)
+
+    def _folds(self, function: Aggregate, call: Call) -> bool:
+        """Whether the partial of a slice is a few numbers that rows may join in the order in which they come."""
+        if function.returns != "value" or function.rows or not function.compiled:
+            return False
+        if call.unique and not function.selective:
+            return False
+        return function.commutative or self.kind != "time"
+
+    @cached_property
+    def folded(self) -> tuple[int, ...]:
+        """The numbers of the queries that partials answer."""
+        return tuple(k for k, each in enumerate(self.planned) if each.by_partials)
+
+    @cached_property
+    def held(self) -> tuple[int, ...]:
+        """The numbers of the queries for which rows are held."""
+        return tuple(k for k, each in enumerate(self.planned) if not each.by_partials)
+
+    @cached_property
+    def shared(self) -> Shared:
+        """The fewest partials that answer all queries that partials can."""
+        return share(self.wanted)
+
+    @cached_property
+    def wanted(self) -> list[tuple[Aggregate, Any]]:
+        """The aggregate of each query that partials answer, for its types, and whose rows and columns it is of."""
+        made: dict[str, Aggregate] = {}
+        found = []
+        for k in self.folded:
+            aggregate, place = self._place(self.planned[k])
+            first = made.setdefault(making(aggregate), aggregate)  # parameters make a lift anew that means the same
+            found.append((replace(aggregate, lift=first.lift, combine=first.combine), place))
+        return found
+
+    def _place(self, planned: Planned) -> tuple[Aggregate, Any]:
+        given, question = planned.given, planned.question
+        assert given is not None
+        dtypes = tuple(column.dtype for column in given.columns)
+        condition = question.call.condition
+        names = tuple(column.key for column in question.columns)
+        types = tuple(str(infer(column, self.schema)) for column in question.columns)
+        place = (names, None if condition is None else as_predicate(condition).key, dtypes, types)
+        return given.aggregate.of(dtypes), place
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[Kind, Planned], ...]:
+        """What cells hold, and a query that says how rows are lifted to it."""
+        places: dict[Any, Planned] = {}
+        for k, (aggregate, place) in zip(self.folded, self.wanted, strict=True):
+            places.setdefault((kind_of(aggregate), place), self.planned[k])
+        found = []
+        for aggregate, place in self.shared.kept:
+            planned = places[kind_of(aggregate), place]
+            assert planned.given is not None
+            dtypes = tuple(column.dtype for column in planned.given.columns)
+            found.append((Kind(aggregate, dtypes), planned))
+        return tuple(found)
+
+    @cached_property
+    def needed(self) -> tuple[str, ...]:
+        """The columns of the stream that are kept of a row that waits or is held."""
+        wanted: set[str] = set()
+        for query in self.queries:
+            for each in arguments_of(query.call.over(_anywhere())):
+                wanted |= check_names(each, self.schema.names)
+        for extent in self.extents:
+            for part in (getattr(extent, "column", None), getattr(extent, "condition", None)):
+                wanted |= check_names(part, self.schema.names) if part is not None else set()
+        return tuple(name for name in self.schema.names if name in wanted)
+
+    @property
+    def sorts(self) -> bool:
+        """Whether rows wait for the watermark to be put in the order of time: where windows count rows."""
+        return self.kind != "time" and self.settings.time is not None
+
+    @cached_property
+    def answer_names(self) -> tuple[str, ...]:
+        """The names of the columns of answers, without starts."""
+        return (*self.key_names, "window_end", *(query.name for query in self.queries))
+
+
+def _extent_key(extent: Extent) -> Any:
+    if isinstance(extent, DeltaExtent):
+        return (extent.column.key, extent.range, extent.slide, extent.rows)
+    return extent.condition.key if isinstance(extent, PunctuationExtent) else extent
+
+
+def _named(key: Expression, names: Sequence[str]) -> str:
+    if isinstance(key, Foreign):
+        raise SashError(f"key must be a name or an expression made with sash.col, got {key}")
+    assert isinstance(key, Column)
+    bound = bind(key, names)
+    paths = getattr(bound, "path", None)
+    return paths[-1] if paths else str(bound)
+
+
+def _anywhere() -> Any:
+    from sash.windows import Window
+
+    return Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)

@@ -1,0 +1,96 @@
+"""What a user says of a stream and its queries, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sash.algebra import Call, Over
+from sash.engine.streams.scheme import Query, Scheme, Settings
+from sash.errors import Refused, SashError
+from sash.expressions.columns import Expression, as_column
+from sash.planner.algorithms import NAMES
+from sash.windows.extents import extent_of, interval_of, microseconds
+from sash.windows.grids import CalendarGrid
+from sash.windows.intervals import Interval
+from sash.windows.slicing import SLICERS, edges_of
+
+TAKEN = "window_end"
+
+
+def settings_of(time: Any, key: Any, watermark: Any, offset: Any, slicer: str | None) -> Settings:
+    """The settings of a stream."""
+    if slicer is not None and slicer not in SLICERS:
+        raise SashError(f"slicer must be one of {', '.join(SLICERS)}, got {slicer!r}")
+    delay = None
+    if watermark is not None:
+        delay = interval_of("watermark", watermark)
+        if delay.backward and delay:
+            raise SashError(f"watermark must not be below zero, got {watermark!r}")
+        microseconds("watermark", delay)
+    moved = Interval() if offset is None else interval_of("offset", offset)
+    microseconds("offset", moved)
+    return Settings(None if time is None else as_column(time), _keys(key), delay, moved, slicer)
+
+
+def _keys(key: Any) -> tuple[Expression, ...]:
+    if key is None:
+        return ()
+    keys = tuple(key) if isinstance(key, (list, tuple)) else (key,)
+    return tuple(as_column(each) for each in keys)
+
+
+def queries_of(
+    name: str | Mapping[str, Any], aggregate: Any, range: Any, slide: Any, using: str | None, taken: Sequence[str]
+) -> tuple[Query, ...]:
+    """One query, or several over the same windows."""
+    if isinstance(name, Mapping):
+        if aggregate is not None:
+            raise SashError("query takes names with aggregates, or a name and an aggregate, got both")
+        given = dict(name)
+    else:
+        given = {name: aggregate}
+    if not given:
+        raise SashError("query takes at least one aggregate, got none")
+    if using is not None and using not in NAMES:
+        raise SashError(f"using must be one of {', '.join(NAMES)}, got {using!r}")
+    extent = extent_of(range, slide)
+    found: list[Query] = []
+    for each, call in given.items():
+        if not isinstance(each, str) or not each:
+            raise SashError(f"the name of a query must be a non-empty string, got {each!r}")
+        if each in taken or each == TAKEN:
+            raise SashError(f"the name of a query must be its own, got {each!r}, which is taken")
+        if isinstance(call, Over):
+            raise SashError(f"aggregate must be without a window, got {call}; range and slide say what it is over")
+        if not isinstance(call, Call):
+            raise SashError(f'aggregate must be such as sf.max("load"), got {call!r}')
+        found.append(Query(each, call, extent, using))
+    return tuple(found)
+
+
+def slicer_of(scheme: Scheme) -> str:
+    """The slicer that cuts a stream: the one named, where it can, or the one with the fewest slices."""
+    named, grids = scheme.settings.slicer, scheme.grids if scheme.kind != "delta" else ()
+    if scheme.kind == "delta":
+        if named is not None:
+            raise Refused(f"{named} needs windows by time or by count; those by delta have no slices")
+        return "pairs"
+    if named == "cutty" and not in_order(scheme):
+        raise Refused(
+            "cutty needs input in order, answered at each edge; "
+            f"a watermark of {scheme.settings.watermark} allows disorder"
+        )
+    if named is not None:
+        edges_of(grids, named)
+        return named
+    if not any(isinstance(grid, CalendarGrid) for grid in grids):
+        pairs, panes = edges_of(grids, "pairs"), edges_of(grids, "panes")
+        if pairs.progressions == panes.progressions:
+            return "panes"
+    return "cutty" if scheme.delay == 0 and scheme.kind == "time" else "pairs"
+
+
+def in_order(scheme: Scheme) -> bool:
+    """Whether rows come in the order of their windows, as far as the settings say."""
+    return scheme.kind != "time" or not scheme.delay

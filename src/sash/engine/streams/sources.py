@@ -1,0 +1,192 @@
+"""Where a stream comes from: a frame in memory, an iterator of batches, or nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.streams.lateness import Late
+from sash.engine.streams.operator import Operator
+from sash.engine.streams.times import ticks_of
+from sash.engine.tables import as_arrow, column_names, kind_of
+from sash.errors import Refused, SashError
+from sash.expressions.evaluation import evaluate
+
+CHUNK = 1 << 20  # rows of an ordered table that are answered at a time
+LATE = "late"
+
+
+class Source:
+    """What a board reads."""
+
+    schema: pa.Schema
+
+    def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
+        """The answers of a board."""
+        raise NotImplementedError
+
+    def late(self, board: Any) -> Any:
+        """What a board set aside."""
+        raise NotImplementedError
+
+
+class TableSource(Source):
+    """A frame in memory: all of it is pushed, and the tail flushed; nothing in it is late."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        self.table = as_arrow(frame, column_names(frame))
+        if "" in self.table.column_names and not column_names(frame):
+            self.table = self.table.select([])
+        self.schema = self.table.schema
+
+    def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
+        """The answers, as the kind of frame that was given."""
+        operator = board.open(emit, starts)
+        operator.unmoved()
+        tables = [*self._pushed(board, operator), operator.close()]
+        found = pa.concat_tables(tables).combine_chunks()
+        return self._returned(with_late(found, operator.late()) if late else found)
+
+    def _pushed(self, board: Any, operator: Operator) -> Iterator[pa.Table]:
+        if operator.slicer != "cutty" or board._scheme.kind != "time":
+            yield operator.push(self.table)
+            return
+        times, known = ticks_of(evaluate(board._settings.time, self.table), board._scheme.time_type)
+        some = times if known is None else times[known]
+        if np.any(some[1:] < some[:-1]):
+            raise Refused("cutty needs input in order; the times of this table go back")
+        for start in range(0, self.table.num_rows, CHUNK):
+            yield operator.push(self.table.slice(start, CHUNK))
+            if len(part := times[start : start + CHUNK]):
+                yield operator.advance(int(part[-1]))
+
+    def late(self, board: Any) -> Any:
+        """What has no place."""
+        operator = board.open()
+        operator.unmoved()
+        operator.push(self.table)
+        operator.close()
+        return self._returned(operator.late())
+
+    def _returned(self, table: pa.Table) -> Any:
+        kind = kind_of(self.frame)
+        if kind == "pandas":
+            return table.to_pandas()
+        if kind == "polars":
+            import polars
+
+            return polars.from_arrow(table)
+        return table
+
+
+class BatchesSource(Source):
+    """Arrow batches that come one after the other; answers leave as windows end."""
+
+    def __init__(self, batches: Iterable[Any], schema: pa.Schema) -> None:
+        self.batches, self.schema = batches, schema
+        self.operator: Operator | None = None
+        self.set_aside: list[pa.Table] = []
+
+    def results(self, board: Any, emit: str, starts: bool, late: bool) -> Iterator[pa.Table]:
+        """The answers after each batch that brings some, and at the end."""
+        operator = board.open(emit, starts)
+        if iter(self.batches) is self.batches and self.operator is not None:
+            raise SashError("the results of an iterator can be read once; give a list of batches to read them again")
+        self.operator, self.set_aside = operator, []
+        return self._answers(operator, late)
+
+    def _answers(self, operator: Operator, late: bool) -> Iterator[pa.Table]:
+        for batch in self.batches:
+            yield from self._given(operator, operator.push(_arrow(batch)), late)
+        yield from self._given(operator, operator.close(), late)
+
+    def _given(self, operator: Operator, answers: pa.Table, late: bool) -> Iterator[pa.Table]:
+        aside = operator.late()
+        self.set_aside.append(aside)
+        if late:
+            answers = with_late(answers, aside)
+        if answers.num_rows:
+            yield answers
+
+    def late(self, board: Any) -> pa.Table:
+        """What was set aside while the results were read."""
+        if self.operator is None:
+            raise SashError("late() of an iterator is of what its results have read; read results() first")
+        return pa.concat_tables([Late.schema(self.schema).empty_table(), *self.set_aside])
+
+
+class SchemaSource(Source):
+    """Columns alone: batches are pushed by hand."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+
+    def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
+        """There are none."""
+        raise SashError("a stream of a schema has no rows; open() it, and push batches")
+
+    def late(self, board: Any) -> Any:
+        """There are none."""
+        raise SashError("a stream of a schema has no rows; open() it, push batches, and ask the operator for late()")
+
+
+def source_of(source: Any) -> Source:
+    """What a user gave, as what a board reads."""
+    if isinstance(source, pa.Schema):
+        return SchemaSource(source)
+    if isinstance(source, (pa.RecordBatchReader, pa.Table, pa.RecordBatch)) or not isinstance(source, Iterable):
+        if isinstance(source, pa.RecordBatchReader):
+            return BatchesSource(iter(source), source.schema)
+        return TableSource(_checked(source))
+    if not isinstance(source, (list, tuple, Iterator)) or isinstance(source, (str, bytes)):
+        return TableSource(_checked(source))
+    if isinstance(source, Iterator):
+        first = next(source, None)
+        batches: Iterable[Any] = chain([] if first is None else [first], source)
+    else:
+        first, batches = (source[0] if source else None), source
+    if first is None:
+        raise SashError("source must have at least one batch, which says what its columns are, got none")
+    return BatchesSource(batches, _arrow(first).schema)
+
+
+def _checked(frame: Any) -> Any:
+    try:
+        kind_of(frame)
+    except SashError:
+        raise SashError(
+            "source must be a pyarrow Table, a pandas, polars or Spark DataFrame, an iterator of Arrow batches or a "
+            f"pyarrow Schema, got {type(frame).__name__}"
+        ) from None
+    return frame
+
+
+def _arrow(batch: Any) -> pa.Table:
+    if not isinstance(batch, (pa.RecordBatch, pa.Table)):
+        raise SashError(f"source must give Arrow batches, got {type(batch).__name__}")
+    return as_arrow(batch, column_names(batch))
+
+
+def with_late(answers: pa.Table, aside: pa.Table) -> pa.Table:
+    """Answers, and a row for each that was set aside, in a column of their own."""
+    name = aside.column_names[-1]
+    row = pa.struct([aside.schema.field(column) for column in aside.column_names[:-1]])
+    kind = pa.struct([("reason", pa.string()), ("row", row)])
+    rows = pa.StructArray.from_arrays(
+        [_one(aside[column]) for column in aside.column_names[:-1]], fields=list(row)
+    ) if len(row) else pa.nulls(aside.num_rows, row)  # fmt: skip
+    late = pa.StructArray.from_arrays([_one(aside[name]), rows], fields=list(kind))
+    blank = pa.table([pa.nulls(aside.num_rows, field.type) for field in answers.schema], schema=answers.schema)
+    return pa.concat_tables(
+        [answers.append_column(LATE, pa.nulls(answers.num_rows, kind)), blank.append_column(LATE, late)]
+    )
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    array = column.combine_chunks()
+    return array if isinstance(array, pa.Array) else pa.concat_arrays(array.chunks)

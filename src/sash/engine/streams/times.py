@@ -1,0 +1,44 @@
+"""Event times as whole numbers of ticks since 1970."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.errors import SashError
+
+
+def ticks_of(column: Any, kind: pa.DataType) -> tuple[np.ndarray, np.ndarray | None]:
+    """The ticks of each time, and which are known; None where all are."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    try:
+        array = array.cast(kind) if array.type != kind else array
+    except pa.ArrowInvalid as error:
+        raise SashError(f"time must be within reach of {kind}, got a time that is not: {error}") from None
+    known = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+    whole = array.view(pa.int64())
+    return (whole.fill_null(0) if array.null_count else whole).to_numpy(), known
+
+
+def as_ticks(moment: Any, kind: pa.DataType) -> int:
+    """A moment given as a datetime, a date, text, an Arrow scalar, or ticks, in ticks of a type."""
+    if isinstance(moment, (int, np.integer)) and not isinstance(moment, bool):
+        return int(moment)
+    if isinstance(moment, pa.Scalar):
+        moment = moment.as_py()
+    if isinstance(moment, str):
+        try:
+            moment = datetime.fromisoformat(moment)
+        except ValueError:
+            raise SashError(f"watermark must be a time such as '2026-11-16 08:00:00', got {moment!r}") from None
+    if not isinstance(moment, date):
+        raise SashError(f"watermark must be a datetime, got {moment!r}")
+    if isinstance(moment, datetime) and (moment.tzinfo is None) != (kind.tz is None):
+        has = "has none" if kind.tz is None else f"has {kind.tz}"
+        raise SashError(
+            f"watermark must have a time zone where the time column has one, got {moment}; the column {has}"
+        )
+    return int(pa.scalar(moment, kind).value)

@@ -1,0 +1,43 @@
+"""Folding rows into cells: the partial of each cell, of the rows of a batch as they stand.
+
+order   rows of a cell in their order, whatever cells lie between them
+needs   associative
+time    one combine a row
+space   a partial a cell
+paper   flatfit-2017, 2.1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sash.kernels.compiling import Flags, Marks, States, Values, kernel
+
+
+@kernel
+def cell_folding(agg: Any) -> Any:
+    lift, combine, load, store = agg.lift, agg.combine, agg.load, agg.store
+
+    def fold(values: Values, cells: Marks, states: States, held: Flags) -> int:
+        rows = len(cells)
+        if rows == 0:
+            return 0
+        cell = cells[0]
+        running = load(states, cell)
+        some = held[cell] != 0
+        for i in range(rows):
+            if cells[i] != cell:
+                store(states, cell, running)
+                held[cell] = 1
+                cell = cells[i]
+                some = held[cell] != 0
+                if some:
+                    running = load(states, cell)
+            partial = lift(values, i, i)
+            running = combine(running, partial) if some else partial
+            some = True
+        store(states, cell, running)
+        held[cell] = 1
+        return 0
+
+    return fold

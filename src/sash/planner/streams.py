@@ -1,0 +1,79 @@
+"""The plan of a stream, in words and as a drawing: what ``board.explain()`` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log2
+
+from sash.planner.choosing import Choice
+
+WIDTH = 64  # characters of the drawing
+TREES = ("flatfat", "b_int", "segment_tree")
+
+
+@dataclass(frozen=True)
+class QueryStep:
+    """One query: what it computes of which windows, what answers it, and how many slices a window has."""
+
+    name: str
+    expression: str
+    windows: str
+    choices: tuple[Choice, ...]
+    slices: int = 0
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class StreamPlan:
+    """A plan: ``str`` says it in words, ``chosen`` maps each query to its algorithm, ``slicer`` is how it is cut."""
+
+    slicer: str
+    lines: tuple[str, ...]
+    steps: tuple[QueryStep, ...]
+    drawing: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """The algorithm that answers each query."""
+        return {step.name: step.choices[-1].name for step in self.steps}
+
+    def __str__(self) -> str:
+        lines = list(self.lines)
+        for step in self.steps:
+            held = f"; {step.slices:,} slice{'s' * (step.slices != 1)} a window" if step.slices else ""
+            lines += [f"  {step.name} = {step.expression}", f"    windows: {step.windows}{held}"]
+            lines += [f"    {step.source}"] if step.source else []
+            lines += [f"    {choice.name}: {choice.words}" + (" (as asked)" if choice.asked else "")
+                      for choice in step.choices]  # fmt: skip
+        return "\n".join([*lines, *self.drawing])
+
+    __repr__ = __str__
+
+
+def combines(name: str, slices: int) -> tuple[float, float]:
+    """How many combines an algorithm does for each new slice, and for each answer over so many slices."""
+    if name == "recalc":
+        return 0, max(slices - 1, 0)
+    if name in TREES:
+        return ceil(log2(max(slices, 2))), ceil(log2(max(slices, 2)))
+    if name == "prefix":
+        return 1, 1
+    return 2, 1  # once on the way in, once at a flip; and one to join both
+
+
+def drawn(marks: dict[str, list[int]], span: int, scale: str) -> tuple[str, ...]:
+    """Lines with a stroke at each mark, by name; marks are from 0 to the span.
+
+    >>> for line in drawn({"q": [0, 5, 10]}, 10, "10 rows"):
+    ...     print(line)
+      q |                               |                               |
+        0                                                         10 rows
+    """
+    wide = max(map(len, marks), default=0)
+    lines = []
+    for name, places in marks.items():
+        line = [" "] * (WIDTH + 1)
+        for place in places:
+            line[place * WIDTH // span] = "|"
+        lines.append(f"  {name.rjust(wide)} {''.join(line).rstrip()}")
+    return (*lines, f"  {' ' * wide} 0{scale.rjust(WIDTH)}")

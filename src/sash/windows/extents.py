@@ -1,0 +1,192 @@
+"""How long the windows of a stream are, and how far apart: by time, by count, by delta or by punctuation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sash.errors import SashError
+from sash.expressions.columns import Expression, as_column, as_predicate
+from sash.windows.intervals import DAY, Interval
+
+TAKES = "an interval such as '15 minutes', a number of rows, sash.delta(column, size) or sash.punctuation(condition)"
+
+
+@dataclass(frozen=True, eq=False)
+class Delta:
+    """A distance in a column that only grows, such as an odometer."""
+
+    column: Expression
+    size: float
+
+    def __repr__(self) -> str:
+        return f"delta({self.column}, {self.size})"
+
+
+@dataclass(frozen=True, eq=False)
+class Punctuation:
+    """The rows that end a window."""
+
+    condition: Expression
+
+    def __repr__(self) -> str:
+        return f"punctuation({self.condition})"
+
+
+def delta(column: Any, size: float) -> Delta:
+    """A window, or a slide, by how far a column has moved.
+
+    A window of ``sash.delta("odometer", 100.0)`` at a row holds the rows of its key whose odometer is at most
+    100 below that row's.
+
+    >>> delta("odometer", 100.0)
+    delta(odometer, 100.0)
+    """
+    if isinstance(size, bool) or not isinstance(size, (int, float)) or not math.isfinite(size) or size <= 0:
+        raise SashError(f"size of a delta must be a number above zero, got {size!r}")
+    return Delta(as_column(column), size)
+
+
+def punctuation(condition: Any) -> Punctuation:
+    """Windows that end with each row where a condition holds; the next one begins behind it.
+
+    >>> punctuation("is_end")
+    punctuation(is_end)
+    """
+    return Punctuation(as_predicate(condition))
+
+
+@dataclass(frozen=True)
+class TimeExtent:
+    """Windows by event time."""
+
+    range: Interval
+    slide: Interval
+    kind = "time"
+
+    def __str__(self) -> str:
+        return f"range {self.range}, slide {self.slide}"
+
+
+@dataclass(frozen=True)
+class CountExtent:
+    """The last so many rows of a key, every so many rows."""
+
+    range: int
+    slide: int
+    kind = "count"
+
+    def __str__(self) -> str:
+        return f"range {self.range:,} rows, slide {self.slide:,} rows"
+
+
+@dataclass(frozen=True, eq=False)
+class DeltaExtent:
+    """The rows of a key that are not far behind, at every so many rows, or where a column has moved so far."""
+
+    column: Expression
+    range: float
+    slide: float | None = None  # by how much the column has moved
+    rows: int = 1  # or by how many rows
+    kind = "delta"
+
+    def __str__(self) -> str:
+        slide = f"{self.rows:,} row{'s' * (self.rows != 1)}" if self.slide is None else f"{self.slide} of {self.column}"
+        return f"range {self.range} of {self.column}, slide {slide}"
+
+
+@dataclass(frozen=True, eq=False)
+class PunctuationExtent:
+    """The rows of a key up to and with the next that ends a window."""
+
+    condition: Expression
+    kind = "punctuation"
+
+    def __str__(self) -> str:
+        return f"up to each row where {self.condition}"
+
+
+Extent = TimeExtent | CountExtent | DeltaExtent | PunctuationExtent
+
+
+def extent_of(range: Any, slide: Any = None) -> Extent:
+    """What ``range=`` and ``slide=`` say; without a slide, windows tumble.
+
+    >>> print(extent_of("1 hour", "5 minutes"))
+    range 1 hour, slide 5 minutes
+    >>> print(extent_of(1000))
+    range 1,000 rows, slide 1,000 rows
+    """
+    if isinstance(range, Delta):
+        return _by_delta(range, slide)
+    if isinstance(range, Punctuation):
+        if slide is not None:
+            raise SashError(f"slide cannot be given with punctuation, whose windows tumble, got {slide!r}")
+        return PunctuationExtent(range.condition)
+    if _is_count(range):
+        if slide is not None and not _is_count(slide):
+            raise SashError(f"slide must be a number of rows like the range, {range!r}, got {slide!r}")
+        return CountExtent(_count("range", range), _count("slide", range if slide is None else slide))
+    length = _interval("range", range)
+    step = length if slide is None else _interval("slide", slide)
+    if length.months and not step.months:
+        raise SashError(
+            f"range of months needs a slide of months, whose windows end at different times, got {length} and {step}; "
+            "say the range in days"
+        )
+    return TimeExtent(length, step)
+
+
+def _by_delta(range: Delta, slide: Any) -> DeltaExtent:
+    if slide is None:
+        return DeltaExtent(range.column, range.size)
+    if isinstance(slide, Delta):
+        if slide.column.key != range.column.key:
+            raise SashError(f"slide must be a delta of {range.column} like the range, got {slide}")
+        return DeltaExtent(range.column, range.size, slide=slide.size)
+    if _is_count(slide):
+        return DeltaExtent(range.column, range.size, rows=_count("slide", slide))
+    raise SashError(f"slide must be sash.delta({str(range.column)!r}, size) or a number of rows, got {slide!r}")
+
+
+def _is_count(size: Any) -> bool:
+    return not isinstance(size, bool) and (isinstance(size, int) or hasattr(size, "__index__"))
+
+
+def _count(argument: str, size: Any) -> int:
+    if int(size) < 1:
+        raise SashError(f"{argument} must be at least one row, got {size!r}")
+    if int(size) >= 2**62:
+        raise SashError(f"{argument} must be fewer than 2^62 rows, got {size!r}")
+    return int(size)
+
+
+def _interval(argument: str, size: Any) -> Interval:
+    found = interval_of(argument, size)
+    if not found or found.backward:
+        raise SashError(f"{argument} must be longer than zero, got {size!r}")
+    if any(part < 0 for part in found.parts):
+        raise SashError(f"{argument} must not have a part below zero, got {size!r}")
+    if found.months and (found.days or found.microseconds):
+        raise SashError(f"{argument} must be of months and years alone, or of none, got {size!r}")
+    return found
+
+
+def interval_of(argument: str, size: Any) -> Interval:
+    """A span of time given as text, as a timedelta or as an interval."""
+    if isinstance(size, Interval):
+        return size
+    if isinstance(size, timedelta):
+        return Interval.of(size)
+    if isinstance(size, str):
+        return Interval.parse(size, argument)
+    raise SashError(f"{argument} must be {TAKES}, got {size!r}")
+
+
+def microseconds(argument: str, interval: Interval) -> int:
+    """How long an interval without months is: a day is 24 hours, as in Spark's window()."""
+    if interval.months:
+        raise SashError(f"{argument} must have a fixed length, got {interval}; say it in days")
+    return interval.days * DAY + interval.microseconds

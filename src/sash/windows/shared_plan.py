@@ -1,0 +1,102 @@
+"""The shared plan of many queries over one stream: the composite slide, its edges, and who is due at each.
+
+paper   flatfit-2017, 2.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+
+from sash.windows.grids import Grid
+from sash.windows.slicing import Edges, edges_of
+
+COUNTED = 2_000_000  # edges of a composite slide that are counted one by one
+
+
+@dataclass(frozen=True)
+class SharedPlan:
+    """Queries by name, each with its windows, cut by one slicer.
+
+    Example 1 of the paper, and its Figure 6:
+
+    >>> plan = SharedPlan({"q1": Grid(range=6, slide=2), "q2": Grid(range=8, slide=4)}, "pairs")
+    >>> plan.composite, plan.edges_per_composite, plan.common_edges, plan.largest
+    (4, 2, 1, 4)
+    >>> plan.slices_in("q1"), plan.slices_in("q2")
+    (3, 4)
+    >>> [(edge, due) for edge, due in plan.due(0, 8)]
+    [(2, ('q1',)), (4, ('q1', 'q2')), (6, ('q1',)), (8, ('q1', 'q2'))]
+    """
+
+    grids: Mapping[str, Grid]
+    slicer: str
+
+    @cached_property
+    def edges(self) -> Edges:
+        """Where slices begin."""
+        return edges_of(list(self.grids.values()), self.slicer)
+
+    @cached_property
+    def composite(self) -> int:
+        """The length after which everything repeats: the least common multiple of all slides."""
+        return lcm(*(grid.slide for grid in self.grids.values()))
+
+    @property
+    def _at_most(self) -> int:
+        return sum(self.composite // each.step for each in self.edges.progressions)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the edges of a composite slide are few enough to be counted one by one."""
+        return self._at_most <= COUNTED
+
+    @cached_property
+    def edges_per_composite(self) -> int:
+        """How many slices there are in a composite slide; where they are not counted, at most."""
+        if not self.counted:
+            return self._at_most
+        return len(self.edges.between(0, self.composite - 1)) - int(self._before(0))
+
+    def _before(self, position: int) -> bool:
+        """Whether the first edge that ``between`` gives is before a position."""
+        first = self.edges.between(position, position)
+        return bool(len(first)) and int(first[0]) < position
+
+    @cached_property
+    def common_edges(self) -> int:
+        """Edges of a composite slide that two or more queries mark; of as many as are counted."""
+        if not self.counted:
+            return 0
+        marks = []
+        for grid in self.grids.values():
+            own = edges_of([grid], self.slicer if self.slicer != "panes" else "pairs").between(0, self.composite - 1)
+            marks.append(own[own >= 0])
+        _, times = np.unique(np.concatenate(marks), return_counts=True)
+        return int(np.count_nonzero(times > 1))
+
+    def slices_in(self, name: str) -> int:
+        """How many slices a window of a query holds at most."""
+        grid = self.grids[name]
+        if self.counted and self._at_most * (1 + grid.range // self.composite) <= COUNTED:
+            starts = grid.origin % grid.slide + grid.slide * np.arange(max(self.composite // grid.slide, 1))
+            edges = self.edges.between(0, int(starts[-1]) + grid.range)
+            held = np.searchsorted(edges, starts + grid.range, "left") - np.searchsorted(edges, starts, "left")
+            return int(held.max())
+        return sum(grid.range // each.step + 1 for each in self.edges.progressions)
+
+    @property
+    def largest(self) -> int:
+        """How many slices the longest window holds: the size of a ring that serves all queries."""
+        return max(self.slices_in(name) for name in self.grids)
+
+    def due(self, after: int, upto: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """The positions after one and up to another at which queries are due, and which these are."""
+        ends = {name: grid.ends(np.arange(grid.ending(after, upto)[0], grid.ending(after, upto)[1] + 1))
+                for name, grid in self.grids.items()}  # fmt: skip
+        for edge in np.unique(np.concatenate(list(ends.values()))).tolist():
+            yield edge, tuple(name for name, grid in self.grids.items() if grid.ends_at(np.array([edge]))[0])

@@ -1,0 +1,78 @@
+"""Slicers: where a stream is cut, so that every window of every query is a run of whole slices.
+
+| slicer | cuts at | slices in a window | needs |
+|---|---|---|---|
+| panes | multiples of the greatest common divisor of all ranges and slides | range / divisor | fixed lengths |
+| pairs | starts and ends of windows | up to 2 range / slide | |
+| cutty | starts of windows; inside a slice, windows end with what it holds by then | range / slide + 1 | order |
+
+Edges are computed as time goes, and never tabulated for more than a batch spans.
+paper   flatfit-2017, 2.1 and 2.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+
+from sash.errors import Refused
+from sash.windows.grids import CalendarGrid, Grid, Progression
+
+SLICERS = ("panes", "pairs", "cutty")
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Positions at which slices begin: the union of progressions, and of the edges of calendars."""
+
+    progressions: tuple[Progression, ...]
+    calendars: tuple[CalendarGrid, ...] = ()
+    starts_only: bool = False  # of the calendars
+
+    def how_many(self, lo: int, hi: int) -> int:
+        """How many edges there are between two positions, at most."""
+        return sum((hi - lo) // each.step + 2 for each in self.progressions) + 64 * len(self.calendars)
+
+    def between(self, lo: int, hi: int) -> np.ndarray:
+        """All edges from the last at or before ``lo`` up to ``hi``, in order."""
+        found = [each.between(lo, hi) for each in self.progressions]
+        found += [each.between(lo, hi, ends=not self.starts_only) for each in self.calendars]
+        if len(found) == 1:
+            return found[0]
+        edges = np.unique(np.concatenate(found))
+        return edges[max(int(np.searchsorted(edges, lo, "right")) - 1, 0) :]
+
+
+def edges_of(grids: Sequence[Grid | CalendarGrid], slicer: str) -> Edges:
+    """Where a slicer cuts a stream for these windows.
+
+    >>> edges_of([Grid(range=5, slide=2)], "pairs").between(0, 7).tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    >>> edges_of([Grid(range=9, slide=6)], "pairs").between(0, 20).tolist()
+    [0, 3, 6, 9, 12, 15, 18]
+    >>> edges_of([Grid(range=9, slide=6)], "cutty").between(0, 20).tolist()
+    [0, 6, 12, 18]
+    """
+    fixed = [grid for grid in grids if isinstance(grid, Grid)]
+    calendars = tuple(grid for grid in grids if isinstance(grid, CalendarGrid))
+    if slicer == "panes":
+        if calendars:
+            raise Refused("panes needs windows of fixed length; months have none")
+        origins = [grid.origin - fixed[0].origin for grid in fixed]
+        step = gcd(*(grid.pane for grid in fixed), *origins)
+        return Edges((Progression(step, fixed[0].origin % step),))
+    ends = slicer != "cutty"
+    found = [each for grid in fixed for each in grid.progressions[: 1 + ends]]
+    return Edges(_fewest(found), calendars, starts_only=not ends)
+
+
+def _fewest(progressions: list[Progression]) -> tuple[Progression, ...]:
+    """Those whose positions are not all in another."""
+    kept: list[Progression] = []
+    for each in sorted(set(progressions), key=lambda each: (each.step, each.phase)):
+        if not any(other.covers(each) for other in kept):
+            kept.append(each)
+    return tuple(kept)
