@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.engine.streams.answering import Folding, asked_of_rows
+from sash.engine.streams.answering import asked_of_rows, foldings
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.scheme import Scheme
 from sash.planner.streams import QueryStep, StreamPlan, combines, drawn
@@ -56,15 +56,15 @@ def _slices(scheme: Scheme, plan: SharedPlan) -> list[str]:
 
 
 def _steps(scheme: Scheme, plan: SharedPlan | None) -> list[QueryStep]:
-    foldings = {k: Folding(scheme, place, scheme.planned[k]) for place, k in enumerate(scheme.folded)}
+    folding = foldings(scheme)
     rows = WindowRows(HeldRows(scheme.schema))
     steps = []
     for k, planned in enumerate(scheme.planned):
         slices = plan.slices_in(str(planned.spec)) if plan else 0
         query = planned.query
-        if k in foldings:
-            sources = ", ".join(_partial(scheme, source) for source in foldings[k].sources)
-            choice = foldings[k].choice(1000, max(slices, 1), max(slices, 1))
+        if k in folding:
+            sources = ", ".join(_partial(scheme, source) for source in folding[k].sources)
+            choice = folding[k].choice(query.using, 1000, max(slices, 1), max(slices, 1))
             steps.append(QueryStep(query.name, str(query.call), str(query.extent), (choice,), slices,
                                    f"from the partials of slices: {sources}"))  # fmt: skip
             continue

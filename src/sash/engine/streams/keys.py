@@ -8,7 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sash.engine.encoding import equality_key
 from sash.errors import SashError
+from sash.kernels.sorting.numbering import numbered
+from sash.kernels.sorting.strings import BYTES
 
 BITS = 32  # of a number within a pair
 
@@ -26,15 +29,27 @@ class Numbering:
         """The number of each value, new ones for those not seen before."""
         if not len(array):
             return np.zeros(0, np.int64)
-        coded = array.dictionary_encode(null_encoding="encode")
-        found = pc.index_in(coded.dictionary, value_set=self.known).cast(pa.int64())
-        numbers = found.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes, values = _distinct(array)
+        numbers = pc.index_in(values, value_set=self.known).cast(pa.int64()).fill_null(-1).to_numpy()
         new = np.flatnonzero(numbers < 0)
         if len(new):
             numbers = numbers.copy()
             numbers[new] = len(self.known) + np.arange(len(new))
-            self.known = pa.concat_arrays([self.known, coded.dictionary.take(pa.array(new))])
-        return numbers[coded.indices.to_numpy(zero_copy_only=False)]
+            self.known = pa.concat_arrays([self.known, values.take(pa.array(new))])
+            if len(new) == len(numbers) == len(self.known):
+                return codes
+        return numbers[codes]
+
+
+def _distinct(array: pa.Array) -> tuple[np.ndarray, pa.Array]:
+    """The different values of an array in the order they first come, and which of them each row has."""
+    text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+    short = text and (pc.max(pc.binary_length(array)).as_py() or 0) <= BYTES
+    if short or pa.types.is_primitive(array.type):
+        codes, firsts = numbered(equality_key(array))
+        return codes, array.take(pa.array(firsts))
+    coded = array.dictionary_encode(null_encoding="encode")
+    return coded.indices.to_numpy(zero_copy_only=False), coded.dictionary
 
 
 class Keys:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.specification import Specification
-from sash.engine.streams.answering import Folding, answer_of_rows
+from sash.engine.streams.answering import answer_of_rows, foldings
 from sash.engine.streams.axes import MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
 from sash.engine.streams.cells import Cells, Column
 from sash.engine.streams.emitting import EMITS, Answers, Changes, Updates
@@ -59,13 +59,14 @@ class Operator:
     def __init__(self, scheme: Scheme, slicer: str, *, emit: str = "final", starts: bool = False) -> None:
         check_emit(scheme, emit)
         self.scheme, self.slicer, self.emit, self.with_starts = scheme, slicer, emit, starts
-        self._foldings = {k: Folding(scheme, place, scheme.planned[k]) for place, k in enumerate(scheme.folded)}
+        self._foldings = foldings(scheme)
         self._edges = self._cut("pairs" if slicer == "cutty" else slicer)
         self._coarse = self._cut("cutty") if slicer == "cutty" else None
         self._kept = scheme.schema.names if scheme.kind == "delta" else scheme.needed
         self._delay = scheme.delay
         self._making = repr((scheme.schema, scheme.settings, scheme.queries, slicer, emit))
-        self._types = [column.type for column in self._nothing().columns]
+        self._none = self._nothing()
+        self._types = [column.type for column in self._none.columns]
         self._clear()
 
     def _clear(self) -> None:
@@ -160,7 +161,7 @@ class Operator:
     @property
     def answer_schema(self) -> pa.Schema:
         """The columns of answers."""
-        return self._table(self._nothing()).schema
+        return self._table(self._none).schema
 
     # The way of rows in
 
@@ -255,7 +256,7 @@ class Operator:
 
     def _answers(self) -> pa.Table:
         upto = self.watermark if self.scheme.kind == "time" else 0
-        ended = self._nothing() if upto is None else self._ended(upto)
+        ended = self._none if upto is None else self._ended(upto)
         if self.emit == "changes":
             ended = self._changes.changed(ended)
         elif self.emit == "updates":
@@ -279,11 +280,11 @@ class Operator:
         """The answers of windows that hold a row, and have ended or end up to a position."""
         store: Any = self._cells if self.scheme.folded else self._held.settle()
         if not len(store.key):
-            return self._nothing()
+            return self._none
         ended = [self._axis.ended(spec, store.key, store.at, upto) for spec in range(len(self.scheme.extents))]
         key, end, places = _union(ended)
         if not len(key):
-            return self._nothing()
+            return self._none
         if self.scheme.held:
             self._held.settle()
         due = []
@@ -311,7 +312,7 @@ class Operator:
             lo, hi = found[spec, planned.by_partials]
             with column_named(planned.query.name):
                 if planned.by_partials:
-                    answer = self._foldings[k].answer(self._cells, lo, hi)
+                    answer = self._foldings[k].answer(planned, self._cells, lo, hi)
                 else:
                     assert rows is not None
                     answer = answer_of_rows(rows, planned, lo, hi)
@@ -332,7 +333,7 @@ class Operator:
             with column_named(planned.query.name):
                 if planned.by_partials:
                     cells = Cells([kind for kind, _ in self.scheme.kinds])
-                    columns.append(self._foldings[k].answer(cells, none, none))
+                    columns.append(self._foldings[k].answer(planned, cells, none, none))
                 else:
                     columns.append(answer_of_rows(rows, planned, none, none))
         starts = [pa.array(none)] * (len(columns) if self.with_starts else 0)

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -49,7 +50,27 @@ class Specialised:
     shape: Shape = None  # of a state: None for a scalar, a tuple of shapes for a tuple
 
 
+_settled: WeakKeyDictionary[Aggregate, dict[Any, Specialised]] = WeakKeyDictionary()
+
+
+def settled(aggregate: Aggregate) -> Aggregate:
+    """The aggregate, whose functions from now on mean what they meant when first compiled, and are looked up fast."""
+    _settled[aggregate] = {}
+    return aggregate
+
+
 def specialise(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], frames: str = "bounds") -> Specialised:
+    """The kernel for this aggregate over columns of these types; see ``_specialised``."""
+    known = _settled.get(aggregate)
+    if known is None:
+        return _specialised(kernel, aggregate, inputs, frames)
+    key = (kernel.name, tuple(map(str, inputs)), frames)
+    if key not in known:
+        known[key] = _specialised(kernel, aggregate, inputs, frames)
+    return known[key]
+
+
+def _specialised(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], frames: str) -> Specialised:
     """The kernel for this aggregate over columns of these types.
 
     Compiling happens once per meaning: a process that finds the kernel in memory or on disk does not

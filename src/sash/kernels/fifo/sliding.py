@@ -8,6 +8,7 @@ as they came.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,6 @@ class Sliding:
         self.size = None if size is None else int(size)
         self.made = self._specialise(self.kernel)
         self.driver = self.kernel.drive(self._specialise) if self.kernel.drive else None
-        self.making = making(self.aggregate, self.kernel.name, self.size, [str(dtype) for dtype in self.inputs.dtypes])
         self.rows = 0
         self.reached = 0  # the last hi
         self.waiting = tuple(
@@ -124,6 +124,11 @@ class Sliding:
         self.waiting = tuple(kept[f"waiting{k}"] for k in range(len(self.waiting)))
         self.arrays = {name: kept[name] for name in self.arrays}
         self.torn = False
+
+    @cached_property
+    def making(self) -> str:
+        """What its state depends on beside the arrays."""
+        return making(self.aggregate, self.kernel.name, self.size, [str(dtype) for dtype in self.inputs.dtypes])
 
     def _kept(self) -> dict[str, np.ndarray]:
         waiting = {f"waiting{k}": column for k, column in enumerate(self.waiting)}

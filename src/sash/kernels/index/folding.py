@@ -200,6 +200,8 @@ def _widest(bounds: Bounds) -> int:
 
 def _raw(aggregate: Aggregate) -> Aggregate:
     """The aggregate without what is done to all answers at the end."""
+    if aggregate.finish is aggregate.empty is aggregate.typed is None:
+        return aggregate
     return replace(aggregate, finish=None, empty=None, typed=None)
 
 
