@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sash.engine.streams.operator import Operator
-    from sash.engine.streams.scheme import Query, Settings
+    from sash.engine.streams.scheme import Query, Scheme, Settings
     from sash.engine.streams.sources import Source
     from sash.planner.streams import StreamPlan
 
@@ -115,6 +115,7 @@ class Board:
         """The shared plan: slices, edges, who shares what, which algorithm folds each query, and why."""
         from sash.engine.streams.explaining import explain
 
+        self._check_queries()
         return explain(self._scheme, self._slicer)
 
     def open(self, emit: str = "final", starts: bool = False) -> Operator:
@@ -129,14 +130,12 @@ class Board:
         """
         from sash.engine.streams.operator import Operator
 
-        self._some()
+        self._check_queries()
         return Operator(self._scheme, self._slicer, emit=emit, starts=starts)
 
     @cached_property
-    def _scheme(self) -> Any:
-        from sash.engine.streams.scheme import Scheme
-
-        return Scheme(self._source.schema, self._settings, self._queries)
+    def _scheme(self) -> Scheme:
+        return self._source.scheme(self._settings, self._queries)
 
     @property
     def _slicer(self) -> str:
@@ -144,7 +143,7 @@ class Board:
 
         return slicer_of(self._scheme)
 
-    def _some(self) -> None:
+    def _check_queries(self) -> None:
         from sash.errors import SashError
 
         if not self._queries:

@@ -115,6 +115,18 @@ class Inputs:
         return pa.schema(zip(self.columns, kinds, strict=True))
 
 
+def arrow_types(frame: DataFrame) -> pa.Schema:
+    """The columns of a frame that have a type in Arrow, as workers receive them."""
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
+    fields = []
+    for each in frame.schema.fields:
+        try:
+            fields.append((each.name, _arrow_type(each.dataType, each.name, zone)))
+        except SashError:  # whoever asks for it is told that it is not there
+            continue
+    return pa.schema(fields)
+
+
 def spark_column(expression: Expression) -> Column:
     """An expression, bound to the names of its frame, as Spark has it."""
     if isinstance(expression, Foreign):

@@ -62,8 +62,8 @@ class Cells:
         pieces = shares(len(at), least=PIECE, parts=max(len(at) // PIECE, 1))  # however many threads there are
         parts = together([partial(self._folded, at, codes, keys, edges, columns, lo, hi, *piece) for piece in pieces])
         for part in parts:
-            self._append(*part)
-        self._merge()
+            self.append(*part)
+        self.merge()
 
     def _folded(
         self,
@@ -100,7 +100,8 @@ class Cells:
             [array[:count] for array in held],
         )
 
-    def _append(self, key: np.ndarray, at: np.ndarray, states: list[np.ndarray], held: list[np.ndarray]) -> None:
+    def append(self, key: np.ndarray, at: np.ndarray, states: list[np.ndarray], held: list[np.ndarray]) -> None:
+        """Add cells, which are to be merged."""
         if not len(self):
             self.key, self.at, self.states, self.held = key, at, states, held
             return
@@ -108,7 +109,7 @@ class Cells:
         self.states = [np.concatenate(both) for both in zip(self.states, states, strict=True)]
         self.held = [np.concatenate(both) for both in zip(self.held, held, strict=True)]
 
-    def _merge(self) -> None:
+    def merge(self) -> None:
         """Sort cells, and make one of those that are the same; the older rows stay in front."""
         keys = [self.key.view(np.uint64), self.at.view(np.uint64) ^ SIGN]
         if in_order(keys, np.array([0, len(self)])):
@@ -147,7 +148,7 @@ class Cells:
     def coarsen(self, at: np.ndarray) -> None:
         """Let each cell begin where told, and merge those that are then the same."""
         self.at = at
-        self._merge()
+        self.merge()
 
     def copy(self) -> Cells:
         """The same cells; what is folded into the copy does not change these."""

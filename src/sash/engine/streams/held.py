@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.encoding import tie_keys
 from sash.engine.framing import Framed
 from sash.engine.specification import Specification
 from sash.kernels.sorting import argsort
@@ -18,9 +19,10 @@ SIGN = np.uint64(1 << 63)
 
 
 class HeldRows:
-    """Rows sorted by key and position; equal ones as they came."""
+    """Rows sorted by key and position; equal ones as they came, or, without ``arrival``, by their columns."""
 
-    def __init__(self, schema: pa.Schema) -> None:
+    def __init__(self, schema: pa.Schema, arrival: bool = True) -> None:
+        self.arrival = arrival
         self.table = schema.empty_table()
         self.key, self.at = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._new: list[tuple[pa.Table, np.ndarray, np.ndarray]] = []
@@ -42,6 +44,8 @@ class HeldRows:
         self.table = pa.concat_tables([self.table, *tables]).combine_chunks()
         self.key, self.at = np.concatenate([self.key, *keys]), np.concatenate([self.at, *ats])
         words = [self.key.view(np.uint64), self.at.view(np.uint64) ^ SIGN]
+        if not self.arrival:
+            words += ties(self.table)
         if not in_order(words, np.array([0, len(self.key)])):
             self._take(argsort(words))
         return self
@@ -64,6 +68,11 @@ class HeldRows:
         """Go on with what was kept."""
         self.table, self.key, self.at = parts["held rows"], parts["held key"], parts["held at"]
         self._new = []
+
+
+def ties(table: pa.Table) -> list[np.ndarray]:
+    """Keys that put rows in one order whatever that in which they came."""
+    return [key for column in table.columns for key in tie_keys(column)]
 
 
 @dataclass(frozen=True, eq=False)

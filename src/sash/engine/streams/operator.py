@@ -20,10 +20,11 @@ from sash.engine.streams.answering import answer_of_rows, foldings
 from sash.engine.streams.axes import MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
 from sash.engine.streams.cells import Cells, Column
 from sash.engine.streams.emitting import EMITS, Answers, Changes, Updates
-from sash.engine.streams.held import HeldRows, WindowRows
+from sash.engine.streams.held import HeldRows, WindowRows, ties
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.lateness import Late, late_rows
 from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.partials import cells_table, take_cells
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.times import as_ticks, ticks_of
 from sash.errors import SashError, column_named
@@ -56,8 +57,12 @@ class Operator:
     goes on after ``restore``.
     """
 
-    def __init__(self, scheme: Scheme, slicer: str, *, emit: str = "final", starts: bool = False) -> None:
+    def __init__(
+        self, scheme: Scheme, slicer: str, *, emit: str = "final", starts: bool = False, arrival: bool = True
+    ) -> None:
+        """Be ready for rows; without ``arrival``, rows of one time are told apart by their columns."""
         check_emit(scheme, emit)
+        self._arrival = arrival
         self.scheme, self.slicer, self.emit, self.with_starts = scheme, slicer, emit, starts
         self._foldings = foldings(scheme)
         self._edges = self._cut("pairs" if slicer == "cutty" else slicer)
@@ -77,7 +82,7 @@ class Operator:
         self._keys = Keys(scheme.key_types)
         self._axis = _axis(scheme)
         self._cells = Cells([kind for kind, _ in scheme.kinds])
-        self._held = HeldRows(self._taken(scheme.schema.empty_table(), scheme.needed).schema)
+        self._held = HeldRows(self._taken(scheme.schema.empty_table(), scheme.needed).schema, self._arrival)
         self._waiting: list[Rows] = []
         self._late: list[pa.Table] = []
         self._changes, self._updates = Changes(self._types), Updates(self._types)
@@ -157,6 +162,14 @@ class Operator:
             self._waiting = [Rows(parts["waiting"], parts["waiting codes"], parts["waiting time"])]
         if self.emit != "final":
             (self._changes if self.emit == "changes" else self._updates).restore(parts)
+
+    def partials(self) -> pa.Table:
+        """The partials of all cells with their keys, for another operator of the same queries to take."""
+        return cells_table(self._cells, self._keys)
+
+    def take(self, partials: pa.Table) -> None:
+        """Take the partials of other operators."""
+        take_cells(self._cells, self._keys, partials)
 
     @property
     def answer_schema(self) -> pa.Schema:
@@ -251,8 +264,9 @@ class Operator:
         ready = np.flatnonzero(waiting.time < watermark)
         rest = np.flatnonzero(waiting.time >= watermark)
         self._waiting = [waiting.take(rest)] if len(rest) else []
-        order = argsort([waiting.time[ready].view(np.uint64) ^ SIGN])
-        self._absorb(waiting.take(ready[order]))
+        rows = waiting.take(ready)
+        words = [waiting.time[ready].view(np.uint64) ^ SIGN]
+        self._absorb(rows.take(argsort(words if self._arrival else [*words, *ties(rows.table)])))
 
     def _answers(self) -> pa.Table:
         upto = self.watermark if self.scheme.kind == "time" else 0

@@ -100,6 +100,10 @@ class Scheme:
                     check_names(each, names)
         _ = self.planned
 
+    def __reduce__(self) -> Any:
+        """Pickle what was given: the rest is found again wherever it is needed."""
+        return Scheme, (self.schema, self.settings, self.queries)
+
     @property
     def kind(self) -> str:
         """By what windows are cut: all queries of a stream agree."""

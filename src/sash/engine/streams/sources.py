@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.operator import Operator
+from sash.engine.streams.scheme import Query, Scheme, Settings
 from sash.engine.streams.times import ticks_of
 from sash.engine.tables import as_arrow, column_names, kind_of
 from sash.errors import Refused, SashError
@@ -24,6 +25,10 @@ class Source:
     """What a board reads."""
 
     schema: pa.Schema
+
+    def scheme(self, settings: Settings, queries: tuple[Query, ...]) -> Scheme:
+        """The queries, checked against the columns there are."""
+        return Scheme(self.schema, settings, queries)
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
         """The answers of a board."""
