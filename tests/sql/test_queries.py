@@ -223,8 +223,21 @@ def test_plans_say_who_does_what(t):
     assert plan.chosen["approx_count_distinct(x) over (order by y)"] == "spark"
     assert "m = median(x)" in str(plan)
     assert str(sash.explain("select 1", spark=t.sparkSession)).startswith("no window calls for Sash")
-    with pytest.raises(SashError, match=r"waits for sash\.stream: every window of 10 rows of s"):
-        sash.explain("select max(x) from s [rows 10]", spark=t.sparkSession)
+
+
+def test_continuous_queries_are_boards_over_a_stream(spark):
+    calls = spark.sql("select timestamp_seconds(60 * id) as at, id % 2 as line, id % 5 as len from range(10)")
+    asked = "max(len) as longest from calls [range 4 minutes slide 2 minutes] where len < 4 group by line"
+    found = sash.sql(f"select line, {asked}", calls=calls)
+    assert found.columns == ["line", "window_end", "longest"]
+    board = sash.stream(calls.where("len < 4"), time="at", key="line")
+    board = board.query("longest", sash.functions.max("len"), range="4 minutes", slide="2 minutes")
+    assert sorted(found.collect()) == sorted(board.results().collect())
+    assert "longest = max(len)" in str(sash.explain(f"select line, {asked}", calls=calls))
+    changed = sash.sql("select istream max(line) as m from calls [range 2 minutes]", calls=calls)
+    assert [row.m for row in changed.collect()] == [1]
+    with pytest.raises(SashError, match="must have one column of timestamps, its event time; t has none"):
+        sash.sql("select max(len) from t [rows 10]", t=calls.select("len"))
 
 
 def test_what_is_given_is_checked(spark, t):

@@ -19,6 +19,7 @@ class Given:
     spark: Any
     views: dict[str, Any] = field(default_factory=dict)
     scope: Scope = field(default_factory=Scope)
+    frames: dict[str, Any] = field(default_factory=dict)  # by name, in lower case
 
     def named(self, source: Source, tables: dict[str, Any]) -> Source:
         """Take over tables, and files that the query names; the query comes back with names for both."""
@@ -37,9 +38,13 @@ class Given:
             at = end
         return source.again(text + source.text[at:]) if at else source
 
+    def frame(self, name: str) -> Any:
+        """The table that was given under a name; None where none was."""
+        return self.frames.get(name.lower())
+
     def _add(self, name: str, frame: Any) -> None:
         mark = f"given_{len(self.views)}"
-        self.views[mark] = frame
+        self.views[mark] = self.frames[name.lower()] = frame
         self.scope = Scope((*self.scope.tables, given(name, marked(mark))))
 
     def _read(self, path: str, taken: set[str]) -> str:

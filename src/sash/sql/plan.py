@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sash.planner import Plan
+from sash.planner.streams import StreamPlan
 from sash.sql.texts import shown
 
 
@@ -12,7 +13,7 @@ from sash.sql.texts import shown
 class QueryPlan:
     """A plan of a whole query: ``str`` says it in words, ``chosen`` maps each column to its algorithm."""
 
-    selects: tuple[Plan, ...]
+    selects: tuple[Plan | StreamPlan, ...]
     by_spark: tuple[str, ...]
 
     @property

@@ -13,7 +13,7 @@ from sash.algebra import Over
 from sash.errors import SashError, outside
 from sash.spark import frames, queries
 from sash.spark.skew import LOOK_FROM, expected_bytes
-from sash.sql import statements, texts
+from sash.sql import statements, streaming, texts
 from sash.sql.continuous import continuous, is_continuous
 from sash.sql.given import Given
 from sash.sql.plan import QueryPlan
@@ -116,6 +116,8 @@ def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> An
     if source is None:
         return session.spark.sql(query, args)
     statement = statements.statement(source)
+    if is_continuous(source):
+        return streaming.board(continuous(source, *statement.query), session.spark, given).results()
     if statement.view is not None and not statement.view.temporary and not tables:
         made = _by_spark(session, query, args)
         if made is not None:
@@ -140,6 +142,9 @@ def explain(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -
     if source is None:
         return QueryPlan((), ())
     session.explains = True
+    if is_continuous(source):
+        lo, hi = statements.statement(source).query
+        return QueryPlan((streaming.board(continuous(source, lo, hi), session.spark, given).board.explain(),), ())
     _rewritten(source, session, statements.statement(source), given)
     return QueryPlan(tuple(session.plans), tuple(session.by_spark))
 
@@ -160,10 +165,7 @@ def _opened(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> tuple[
 
 
 def _rewritten(source: Source, session: SparkSide, statement: statements.Statement, given: Given) -> str:
-    lo, hi = statement.query
-    if is_continuous(source):
-        raise SashError(f"this continuous query waits for sash.stream: {continuous(source, lo, hi)}")
-    return Rewriting(source, session).top(lo, hi, given.scope)
+    return Rewriting(source, session).top(*statement.query, given.scope)
 
 
 def _by_spark(session: SparkSide, query: str, args: Any) -> Any:

@@ -1,0 +1,105 @@
+"""The board of queries over one stream: what a user adds queries to, and asks for results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from sash.engine.streams.explaining import explain
+from sash.engine.streams.operator import Operator
+from sash.engine.streams.scheme import Query, Scheme, Settings
+from sash.engine.streams.settings import queries_of, slicer_of
+from sash.engine.streams.sources import Source
+from sash.errors import SashError
+from sash.planner.streams import StreamPlan
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """Queries over one stream; ``query`` gives a board with one more."""
+
+    _source: Source
+    _settings: Settings
+    _queries: tuple[Query, ...] = ()
+
+    def __post_init__(self) -> None:
+        _ = self._scheme  # whatever is wrong is said now
+
+    def query(
+        self,
+        name: str | Mapping[str, Any],
+        aggregate: Any = None,
+        *,
+        range: Any,
+        slide: Any = None,
+        using: str | None = None,
+    ) -> Board:
+        """The board with a query more, or with several over the same windows.
+
+        Args:
+            name: the name of its column, or names and aggregates: ``{"peak": sf.max("load"), …}``.
+            aggregate: what is computed, such as ``sf.max("load")``.
+            range: how long a window is: an interval by time, a number of rows, ``sash.delta`` or
+                ``sash.punctuation``.
+            slide: how far apart windows are, of the same kind; without one they tumble.
+            using: the name of the algorithm that folds windows, for the curious.
+
+        """
+        more = queries_of(name, aggregate, range, slide, using, taken=[query.name for query in self._queries])
+        return replace(self, _queries=(*self._queries, *more))
+
+    def results(self, emit: str = "final", starts: bool = False, late: bool = False) -> Any:
+        """The answers: one row for each key and edge, a column for each query, NULL where it is not due.
+
+        Args:
+            emit: ``"final"``: each window once, when it has ended; ``"changes"``: only answers that differ from
+                the key's last; ``"updates"``: early answers, too, each time that of an open window changes.
+            starts: add the start of each query's window.
+            late: add rows for what was set aside, with the reason, in a column ``late``.
+
+        """
+        return self._source.results(self, emit, starts, late)
+
+    def late(self) -> Any:
+        """What came too late, or has no place in any window, with the reason.
+
+        Of an iterator, as far as its results have been read.
+        """
+        return self._source.late(self)
+
+    def explain(self) -> StreamPlan:
+        """The shared plan: slices, edges, who shares what, which algorithm folds each query, and why."""
+        self._check_queries()
+        return explain(self._scheme, self._slicer)
+
+    def open(self, emit: str = "final", starts: bool = False) -> Operator:
+        """An operator to push batches through by hand.
+
+        >>> import pyarrow as pa
+        >>> from sash import functions as sf
+        >>> from sash.streams import stream
+        >>> board = stream(pa.schema({"load": pa.int64()})).query("peak", sf.max("load"), range=2, slide=1)
+        >>> operator = board.open()
+        >>> operator.push(pa.table({"load": [3, 9, 4]})).to_pylist()[-1]
+        {'window_end': 3, 'peak': 9}
+        """
+        self._check_queries()
+        return Operator(self._scheme, self._slicer, emit=emit, starts=starts)
+
+    @cached_property
+    def _scheme(self) -> Scheme:
+        return self._source.scheme(self._settings, self._queries)
+
+    @property
+    def _slicer(self) -> str:
+        return slicer_of(self._scheme)
+
+    def _check_queries(self) -> None:
+        if not self._queries:
+            raise SashError('the board has no query; add one: board.query("peak", sf.max("load"), range="15 minutes")')
+
+    def __repr__(self) -> str:
+        queries = "".join(f"\n  {query.name} = {query.call}, {query.extent}" for query in self._queries)
+        return f"<board of {len(self._queries)} queries>{queries}"
