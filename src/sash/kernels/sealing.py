@@ -29,7 +29,7 @@ def making(aggregate: Aggregate, *details: Any) -> str:
 
 def sealed(made: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Copies of the arrays, and their seal."""
-    copies = {name: array.copy() for name, array in arrays.items()}
+    copies = {name: unpadded(array) for name, array in arrays.items()}
     return {**copies, "seal": _seal(made, copies)}
 
 
@@ -43,13 +43,25 @@ def opened(made: str, state: dict[str, np.ndarray], names: tuple[str, ...]) -> d
     return copies
 
 
+def unpadded(array: np.ndarray) -> np.ndarray:
+    """A copy whose bytes are those of its values alone: what pads a record is zero."""
+    if array.dtype.names is None:
+        return array.copy()
+    copy = np.zeros(array.shape, array.dtype)
+    for name in array.dtype.names:
+        copy[name] = array[name]
+    return copy
+
+
 def _seal(made: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
     digest = hashlib.blake2b(made.encode(), digest_size=32)
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype.str} {array.dtype.descr} {array.shape}".encode())
-        if array.dtype != object:  # plain Python states may hold anything
-            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+        if array.dtype == object:  # plain Python states may hold anything
+            continue
+        for part in [array] if array.dtype.names is None else [array[field] for field in array.dtype.names]:
+            digest.update(np.ascontiguousarray(part).view(np.uint8).data)  # a copy may change what pads a record
     return np.frombuffer(digest.digest(), np.uint8)
 
 
