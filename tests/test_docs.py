@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).parent.parent
-PAGES = [HOME / "README.md", HOME / "docs" / "aggregates.md", HOME / "docs" / "windows.md", HOME / "docs" / "frames.md"]
+PAGES = [
+    HOME / "README.md",
+    *(HOME / "docs" / f"{page}.md" for page in ("aggregates", "windows", "frames", "sliding_windows")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

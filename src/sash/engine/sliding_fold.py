@@ -1,0 +1,141 @@
+"""One call of a sliding window: its aggregate made optional, and the columns that this lifts.
+
+Every row holds a place, also one that a NULL or a filter keeps from being counted: it may leave, and it may be
+updated to one that counts. So a partial says whether any row below it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra import Aggregate, Call, Over
+from sash.engine.answering.asking import Question
+from sash.engine.answering.folds import counted, read
+from sash.engine.answering.inputs import ORDINAL, Lifted, builtin, lifted
+from sash.engine.decimals import limbs
+from sash.engine.placing import placed
+from sash.engine.sorted_rows import Kept
+from sash.engine.specification import Specification
+from sash.errors import Refused
+from sash.kernels.answers import Answered
+from sash.kernels.compiling import specialise
+from sash.kernels.compiling.accessors import define
+from sash.kernels.fifo.flatfat_window import FlatFat
+from sash.kernels.index.merging import joining
+from sash.kernels.inputs import Inputs
+
+LARGEST = Aggregate(
+    "largest",
+    lift=lambda row, a, b, c, d: ((d, c, b, a), row),  # the highest limb first, to be compared so
+    combine=lambda a, b: b if b[0] > a[0] else a,
+    lower=lambda s: s[1],
+    rows=True,
+    returns="row",
+    cast="int64",
+)
+SMALLEST = LARGEST.but(name="smallest", combine=lambda a, b: b if b[0] < a[0] else a)
+BY_LIMBS = {"max": LARGEST, "max_by": LARGEST, "arg_max": LARGEST,
+            "min": SMALLEST, "min_by": SMALLEST, "arg_min": SMALLEST}  # fmt: skip
+
+
+class Fold:
+    """A call, the tree of its partials, and its columns as the tree takes them."""
+
+    def __init__(self, call: Call, empty: Specification) -> None:
+        self.call = call
+        self.question = Question(empty, Over(call, None))
+        self.limbs = _ranked(self.question)
+        self.kept, self.given = self._counted(self.question)
+        self.compiled = self.given.aggregate.compiled
+        self.by_row = self.given.aggregate.returns == "row"
+        self.dtypes = tuple(column.dtype for column in self.given.columns)
+        self.optional = optional(Inputs(self.given.aggregate, self.dtypes))
+        self.tree = self.planted()
+
+    def planted(self) -> FlatFat:
+        """An empty tree."""
+        return FlatFat(self.optional, *self.dtypes, np.bool_)
+
+    def columns(self, rows: Specification) -> tuple[np.ndarray, ...]:
+        """What is lifted of each row, zeros where it is not counted; and whether it is."""
+        kept, given = self._counted(Question(rows, self.question.over))
+        counts = np.ones(rows.rows, np.bool_) if kept.mask is None else kept.mask
+        whole = []
+        for column in given.columns:
+            whole.append(np.zeros(rows.rows, column.dtype))
+            whole[-1][counts] = column
+        return (*whole, counts)
+
+    def read(self, answered: Answered) -> Any:
+        """The answer as a Python value."""
+        return placed(self.question.rows, read(self.question, self.given, self.kept, answered))[0].as_py()
+
+    def _counted(self, question: Question) -> tuple[Kept, Lifted]:
+        if self.limbs:
+            return self._by_limbs(question)
+        if self.call.nulls == "ignore" and not self.call.aggregate.inputs:  # first and last
+            kept = question.kept(question.columns[0])
+            return kept, lifted(question, (), kept)
+        return counted(question)
+
+    def _by_limbs(self, question: Question) -> tuple[Kept, Lifted]:
+        """Values that NumPy cannot compare, as whole numbers that it can: the answer is the row that has it."""
+        function, column = self.call.aggregate, question.columns[-1]
+        array = question.rows.column(column)
+        if function.name not in BY_LIMBS or not (pa.types.is_decimal(array.type) or array.type == pa.uint64()):
+            raise Refused(f"{self.call} in a sliding window takes a column of numbers or times, got {array.type}")
+        kept = question.kept(column)
+        aggregate = BY_LIMBS[function.name].but(compiled=function.compiled)
+        return kept, Lifted(aggregate, tuple(map(kept.only, limbs(array, function.name))))
+
+
+def _ranked(question: Question) -> bool:
+    """Whether a batch would number the values by their order among themselves, which says nothing of other batches."""
+    inputs = question.columns[-question.function.inputs :] if builtin(question.function, ORDINAL) else ()
+    kinds = [question.rows.source(column).type for column in inputs]
+    return any(not pa.types.is_primitive(kind) or pa.types.is_interval(kind) or kind == pa.uint64() for kind in kinds)
+
+
+def optional(inputs: Inputs) -> Aggregate:
+    """The aggregate of rows that count or do not: ``lift`` gets that last, and is not asked for those that do not."""
+    aggregate = inputs.aggregate
+    combine, lower = aggregate.combine, aggregate.lower
+    given = ["row"] * aggregate.rows + [f"x{k}" for k in range(aggregate.inputs)]
+    lift_counted = define(
+        f"lift_counted({', '.join([*given, 'counts'])})",
+        f"return (True, lift({', '.join(given)})) if counts else (False, nothing)",
+        lift=aggregate.lift,
+        nothing=_nothing(inputs),
+    )
+
+    def combine_counted(a: Any, b: Any) -> Any:
+        if a[0] and b[0]:
+            return (True, combine(a[1], b[1]))
+        return a if a[0] else b
+
+    return aggregate.but(
+        lift=lift_counted,
+        combine=combine_counted,
+        lower=lambda s: lower(s[1]) if s[0] else None,
+        identity=None,
+        inverse=None,
+        tame=None,
+        typed=None,
+    )
+
+
+def _nothing(inputs: Inputs) -> Any:
+    """What stands where no partial is: zeros of its very types, or None in plain Python."""
+    if not inputs.aggregate.compiled:
+        return None
+    made = specialise(joining, inputs.aggregate, inputs.dtypes)
+    names = made.state.names
+    return _zeros(made.shape, iter([made.state] if names is None else [made.state[name] for name in names]))
+
+
+def _zeros(shape: Any, dtypes: Iterator[np.dtype]) -> Any:
+    return next(dtypes).type(0) if shape is None else tuple(_zeros(part, dtypes) for part in shape)
