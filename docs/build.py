@@ -12,7 +12,7 @@ from sash.planner.algorithms import ALGORITHMS as PLANNED
 
 HERE = Path(__file__).parent
 PARAMETERS = {"first_n": (3,), "last_n": (3,), "ith_youngest": (2,), "ith_smallest": (2,), "top_k": (3,),
-              "moment_quantile": (0.5,)}  # fmt: skip
+              "moment_quantile": (0.5,), "kll_percentile": (0.5,), "frequent_items": (3,)}  # fmt: skip
 
 
 def catalogue() -> str:

@@ -15,6 +15,8 @@ WITH = {  # what follows the column
     "top_k": (3,),
     "moment_quantile": (0.25,),
     "bloom_filter": (128, 3),
+    "kll_percentile": (0.25,),
+    "frequent_items": (2,),
     "concat": ("-",),
     "listagg": ("-",),
     "string_agg": (),

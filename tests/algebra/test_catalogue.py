@@ -27,6 +27,8 @@ PARAMETERS = {
     "ith_smallest": (2,),
     "top_k": (3,),
     "moment_quantile": (0.5,),
+    "kll_percentile": (0.5,),
+    "frequent_items": (3,),
 }
 ALL = {name: builtin(name, *PARAMETERS.get(name, ())) for name in CATALOGUE}
 

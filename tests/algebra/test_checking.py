@@ -285,6 +285,8 @@ PARAMETERS = {
     "top_k": (3,),
     "concat": (", ",),
     "moment_quantile": (0.5,),
+    "kll_percentile": (0.5,),
+    "frequent_items": (3,),
     "bloom_filter": (512, 4),
 }
 

@@ -44,7 +44,7 @@ DESCRIBE = """
         if not isinstance(function, Aggregate):
             return text
         dtypes = (np.dtype(np.int64),) * function.inputs
-        digest = _key(prefix, function.of(dtypes), dtypes, "bounds")
+        digest = _key(prefix, function.of(dtypes), dtypes, "bounds") if function.compiled else "as Python"
         same = bool(function.origin) and len(function.origin) == 1 and builtin(*function.origin) is function
         return f"{text} {function.origin} {same} {digest}"
     """

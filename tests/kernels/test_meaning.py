@@ -134,7 +134,8 @@ def test_processes_agree_on_every_algorithm_and_every_built_in():
         for name, make in CATALOGUE.items():
             with suppress(TypeError):  # it takes parameters
                 aggregate = make()
-                print(name, digest(*(getattr(aggregate, part) for part in ("lift", "combine", "lower", "inverse"))))
+                if aggregate.compiled:
+                    print(name, digest(*(getattr(aggregate, part) for part in ("lift", "combine", "lower", "inverse"))))
         """
     first, second = (elsewhere(script, seed=seed).splitlines() for seed in (1, 2))
     assert first == second
@@ -142,7 +143,8 @@ def test_processes_agree_on_every_algorithm_and_every_built_in():
     for name, make in CATALOGUE.items():
         with suppress(TypeError):
             aggregate = make()
-            here[name] = digest(*(getattr(aggregate, part) for part in PARTS))
+            if aggregate.compiled:
+                here[name] = digest(*(getattr(aggregate, part) for part in PARTS))
     assert first[0] == "False"
     assert len(here) > len(ALGORITHMS)
     there = dict(line.split() for line in first[1:])

@@ -46,6 +46,9 @@ class Aggregate:
             of what ``lower`` gave, or, with ``returns="rows"``, the Arrow array of lists of values.
         tame: a cheaper ``combine`` that gives the same where no input is NaN.
         empty: the answer of an empty frame; by default NULL.
+        bulk: makes the partial of many rows at once, of NumPy arrays where ``lift`` takes values. Optional.
+        pack: turns a partial into bytes, for snapshots. Optional; comes with ``unpack``.
+        unpack: turns these bytes into the partial again.
 
     >>> import math
     >>> geomean = Aggregate(
@@ -76,6 +79,9 @@ class Aggregate:
     finish: Callable[[Any], Any] | None = None
     tame: Callable[[State, State], State] | None = None
     empty: Any = None
+    bulk: Callable[..., State] | None = None
+    pack: Callable[[State], bytes] | None = None
+    unpack: Callable[[bytes], State] | None = None
     origin: tuple[Any, ...] | None = field(default=None, init=False)  # of a built-in: its name and parameters
 
     def __post_init__(self) -> None:
@@ -88,6 +94,13 @@ class Aggregate:
             _takes(self.inverse, "inverse", exactly=2)
         if self.tame is not None:
             _takes(self.tame, "tame", exactly=2)
+        if self.bulk is not None:
+            _takes(self.bulk, "bulk", exactly=self.inputs + int(self.rows))
+        if (self.pack is None) != (self.unpack is None):
+            raise SashError(f"pack and unpack must be given together, got only {'un' * (self.pack is None)}pack")
+        if self.pack is not None:
+            _takes(self.pack, "pack", exactly=1)
+            _takes(self.unpack, "unpack", exactly=1)
         if self.returns not in ("value", "row", "rows"):
             raise SashError(f'returns must be "value", "row" or "rows", got {self.returns!r}')
         if self.returns != "value" and not self.rows:
@@ -116,7 +129,9 @@ class Aggregate:
     @property
     def inputs(self) -> int:
         """How many columns ``lift`` takes: the last so many of the call's arguments."""
-        return len(inspect.signature(self.lift).parameters) - int(self.rows)
+        code = getattr(self.lift, "__code__", None)  # its parameters are plain positional ones
+        count = code.co_argcount if code is not None else len(inspect.signature(self.lift).parameters)
+        return count - int(self.rows)
 
     @property
     def invertible(self) -> bool:

@@ -8,11 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sash.algebra.aggregate import Aggregate
-from sash.algebra.catalogue import bits, moments, ordered, pairs, positions, selecting, sketches, sums
+from sash.algebra.catalogue import (
+    apache_sketches,
+    bits,
+    moments,
+    ordered,
+    pairs,
+    positions,
+    selecting,
+    sketches,
+    sums,
+)
 from sash.errors import SashError
 
 CATALOGUE: dict[str, Callable[..., Aggregate]] = {}
-for _module in (sums, selecting, bits, moments, pairs, positions, ordered, sketches):
+for _module in (sums, selecting, bits, moments, pairs, positions, ordered, sketches, apache_sketches):
     CATALOGUE |= _module.AGGREGATES
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate
+from sash.algebra.catalogue.apache_sketches import of_type
 from sash.engine.answering.asking import Question
 from sash.engine.decimals import average_of, limbs, sum_of
 from sash.engine.sorted_rows import Kept, Ranking
@@ -21,6 +22,10 @@ ORDINAL = frozenset(("min", "max", "min_count", "max_count", "min_by", "max_by",
                      "top_k", "ith_smallest"))  # fmt: skip
 EXACT = frozenset(("sum", "avg", "mean"))  # which decimals, durations and 64-bit unsigned integers have in limbs
 BITS = frozenset(("bit_and", "bit_or", "bit_xor"))
+OF_VALUES = frozenset(("hll_count_distinct", "frequent_items"))  # which take values of any type as they are
+OBJECTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
+           pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
+           pa.types.is_decimal, pa.types.is_null)  # fmt: skip
 GIVE_INPUT = frozenset(("min", "max", "ith_smallest", "top_k"))  # whose answer is one of the inputs
 
 
@@ -45,6 +50,9 @@ def lifted(question: Question, columns: tuple[Expression, ...], kept: Kept) -> L
         if whole or pa.types.is_decimal(array.type):
             make = sum_of if aggregate.name == "sum" else average_of
             return Lifted(make(array.type), tuple(map(kept.only, limbs(array, aggregate.name))))
+    if builtin(aggregate, OF_VALUES):
+        array = question.rows.column(columns[0])
+        return Lifted(of_type(aggregate, array.type), (kept.only(python_values(array, aggregate.name)),))
     found = [_lifted(question, column, kept) for column in columns]
     values = tuple(numbers for numbers, _ in found)
     _check_cast(question, columns, tuple(numbers.dtype for numbers in values))
@@ -62,9 +70,7 @@ def _lifted(question: Question, column: Expression, kept: Kept) -> tuple[np.ndar
     if not builtin(aggregate, ORDINAL) or _number(kind):
         return kept.only(numbers(array, name)), kind if pa.types.is_float16(kind) else None
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
-        whole = pa.int32() if kind.bit_width == 32 else pa.int64()
-        filled = array.cast(whole).fill_null(0) if array.null_count else array.cast(whole)
-        return kept.only(filled.to_numpy()), kind
+        return kept.only(_ticks(array)), kind
     ranking = question.rows.ranking((asc(column),), kept)
     return ranking.codes.codes, ranking
 
@@ -88,6 +94,26 @@ def _number(kind: pa.DataType) -> bool:
     """Whether NumPy's own order of a type is the right one, and kernels take it."""
     small = pa.types.is_integer(kind) and kind != pa.uint64()
     return small or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+
+
+def python_values(array: pa.Array, name: str) -> np.ndarray:
+    """The values of an Arrow array for plain Python: numbers, whole ones for times, or objects; NULLs are anything."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return python_values(array.dictionary_decode(), name)
+    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+        return _ticks(array)
+    if any(test(kind) for test in OBJECTS):
+        return array.to_numpy(zero_copy_only=False).astype(object, copy=False)
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        raise SashError(f"{name} takes a column of numbers, times, texts or bytes, got {kind}")
+    return numbers(array, name)
+
+
+def _ticks(array: pa.Array) -> np.ndarray:
+    """Dates, times and durations as the whole numbers that Arrow keeps; zeros in the place of NULLs."""
+    whole = array.cast(pa.int32() if array.type.bit_width == 32 else pa.int64())
+    return (whole.fill_null(0) if whole.null_count else whole).to_numpy()
 
 
 def numbers(array: pa.Array, name: str) -> np.ndarray:
