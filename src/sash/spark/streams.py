@@ -40,10 +40,13 @@ class SparkSource(Source):
         self.frame = frame
         self.schema = arrow_types(frame)
 
-    def scheme(self, settings: Settings, queries: tuple[Query, ...]) -> Scheme:
+    def scheme(self, settings: Settings, queries: tuple[Query, ...], before: Scheme | None = None) -> Scheme:
         """The queries, checked against the columns there are."""
-        _, settings, queries = self._read(settings, queries)
-        scheme = Scheme(self.schema, settings, queries)
+        frame, settings, queries = self._read(settings, queries)
+        if frame is self.frame:
+            scheme = super().scheme(settings, queries, before)
+        else:
+            scheme = Scheme(arrow_types(frame), settings, queries)
         if queries and scheme.kind in ("count", "delta", "punctuation") and settings.time is None:
             raise SashError(
                 f"time must be given for windows by {scheme.kind} on Spark, where rows have no order; got None"
@@ -66,10 +69,7 @@ class SparkSource(Source):
         keys = tuple(map(named, settings.key))
         settings = replace(settings, key=keys, time=None if settings.time is None else named(settings.time))
         queries = tuple(replace(each, call=rewritten(each.call.over(ANYWHERE), named).call) for each in queries)
-        frame = self.frame.withColumns(columns) if columns else self.frame
-        if columns:
-            self.schema = arrow_types(frame)
-        return frame, settings, queries
+        return self.frame.withColumns(columns) if columns else self.frame, settings, queries
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
         """The answers, as a DataFrame."""

@@ -56,6 +56,10 @@ class Axis:
         """Which rows or cells a window may still hold."""
         raise NotImplementedError
 
+    def reached_by(self, keys: np.ndarray) -> np.ndarray:
+        """The position up to which all windows of some keys have been answered."""
+        raise NotImplementedError
+
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
         return {}
@@ -108,6 +112,10 @@ class TimeAxis(Axis):
         """Which rows or cells a window may still hold."""
         return self._last_ends(at) > self.passed
 
+    def reached_by(self, keys: np.ndarray) -> np.ndarray:
+        """Where the watermark is."""
+        return np.full(len(keys), self.passed)
+
     def _last_ends(self, at: np.ndarray) -> np.ndarray:
         return np.maximum.reduce([grid.ends(grid.holding(at)[1]) for grid in self.grids])
 
@@ -147,6 +155,10 @@ class CountAxis(TimeAxis):
     def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
         return self._last_ends(at) > self.reached[key]
+
+    def reached_by(self, keys: np.ndarray) -> np.ndarray:
+        """How many rows have come."""
+        return self.reached[keys]
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
@@ -215,6 +227,10 @@ class PunctuationAxis(ListedAxis):
     def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
         return at >= self.reached[key]
+
+    def reached_by(self, keys: np.ndarray) -> np.ndarray:
+        """How many punctuations have come."""
+        return self.reached[keys]
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""

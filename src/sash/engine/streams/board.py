@@ -23,6 +23,7 @@ class Board:
     _source: Source
     _settings: Settings
     _queries: tuple[Query, ...] = ()
+    _before: Scheme | None = None  # that of the board without its last queries
 
     def __post_init__(self) -> None:
         _ = self._scheme  # whatever is wrong is said now
@@ -48,7 +49,7 @@ class Board:
 
         """
         more = queries_of(name, aggregate, range, slide, using, taken=[query.name for query in self._queries])
-        return replace(self, _queries=(*self._queries, *more))
+        return replace(self, _queries=(*self._queries, *more), _before=self._scheme)
 
     def results(self, emit: str = "final", starts: bool = False, late: bool = False) -> Any:
         """The answers: one row for each key and edge, a column for each query, NULL where it is not due.
@@ -90,7 +91,7 @@ class Board:
 
     @cached_property
     def _scheme(self) -> Scheme:
-        return self._source.scheme(self._settings, self._queries)
+        return self._source.scheme(self._settings, self._queries, self._before)
 
     @property
     def _slicer(self) -> str:

@@ -341,13 +341,15 @@ class Operator:
     def _nothing(self) -> Answers:
         """No answers, of the right types."""
         none = np.zeros(0, np.int64)
-        columns = []
-        rows = WindowRows(HeldRows(self.scheme.schema))
+        columns, found = [], {}
+        rows, cells = WindowRows(HeldRows(self.scheme.schema)), Cells([kind for kind, _ in self.scheme.kinds])
         for k, planned in enumerate(self.scheme.planned):
             with column_named(planned.query.name):
                 if planned.by_partials:
-                    cells = Cells([kind for kind, _ in self.scheme.kinds])
-                    columns.append(self._foldings[k].answer(planned, cells, none, none))
+                    folding = self._foldings[k]
+                    if folding not in found:
+                        found[folding] = folding.answer(planned, cells, none, none)
+                    columns.append(found[folding])
                 else:
                     columns.append(answer_of_rows(rows, planned, none, none))
         starts = [pa.array(none)] * (len(columns) if self.with_starts else 0)
@@ -379,16 +381,15 @@ class Operator:
             held.keep(self._axis.needed(held.key, held.at, held))
         if len(cells):
             cells.keep(self._axis.needed(cells.key, cells.at, held))
-            if self._coarse is not None and len(cells) and self.watermark is not None:
+            if self._coarse is not None and len(cells):
                 self._coarsen(self._coarse)
 
     def _coarsen(self, edges: Edges) -> None:
         """Make one cell of all between two starts of windows, as far as no window ends between them any more."""
         cells = self._cells
-        starts = edges.between(int(cells.at.min()), int(cells.at.max()))
-        at = starts[np.maximum(np.searchsorted(starts, cells.at, "right") - 1, 0)]
-        limit = self._edges.between(min(self.watermark or 0, MOST), min(self.watermark or 0, MOST))[0]
-        cells.coarsen(np.where((cells.at < limit) & (at <= cells.at), at, cells.at))
+        ended = _floor(self._edges, self._axis.reached_by(cells.key))
+        starts = _floor(edges, cells.at)
+        cells.coarsen(np.where((cells.at < ended) & (starts <= cells.at), starts, cells.at))
 
     # Odds and ends
 
@@ -443,6 +444,12 @@ def _union(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, 
     places[order] = np.cumsum(heads) - 1
     edges = np.cumsum([len(keys) for keys, _ in lists])[:-1]
     return key[heads], end[heads], np.split(places, edges)
+
+
+def _floor(edges: Edges, at: np.ndarray) -> np.ndarray:
+    """The last edge at or before each position."""
+    table = edges.between(int(at.min()), int(at.max()))
+    return table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)]
 
 
 def _spread(answers: pa.Array, due: np.ndarray | None) -> pa.Array:

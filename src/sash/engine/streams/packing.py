@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.errors import SashError
+from sash.kernels.sealing import unpadded
 
 MAGIC, VERSION, SEAL = b"SASHSTATE", 1, 16
 
@@ -55,7 +56,7 @@ def unpacked(making: str, state: bytes) -> dict[str, Any]:
 def _described(part: Any) -> tuple[dict[str, Any], bytes]:
     if isinstance(part, np.ndarray):
         dtype = part.dtype.str if part.dtype.names is None else [part.dtype[name].str for name in part.dtype.names]
-        return {"kind": "array", "dtype": dtype}, np.ascontiguousarray(part).tobytes()
+        return {"kind": "array", "dtype": dtype}, unpadded(part).tobytes()
     if isinstance(part, pa.Table):
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, part.schema) as writer:

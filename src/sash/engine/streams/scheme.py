@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -80,25 +80,29 @@ class Scheme:
     schema: pa.Schema
     settings: Settings
     queries: tuple[Query, ...]
+    known: tuple[Planned, ...] = field(default=(), repr=False, compare=False)  # the first of the queries, as planned
 
     def __post_init__(self) -> None:
         names = self.schema.names
-        for argument, each in (("time", self.settings.time), *(("key", key) for key in self.settings.key)):
-            if each is not None:
-                with column_named(argument):
-                    check_names(each, names)
-        for name, key in zip(self.key_names, self.settings.key, strict=True):
-            check_key(name, infer(key, self.schema))
-        if self.settings.time is not None:
-            _ = self.unit
-        if not self.queries:
-            return
-        self._check_kind()
-        for query in self.queries:
+        if not self.known:
+            for argument, each in (("time", self.settings.time), *(("key", key) for key in self.settings.key)):
+                if each is not None:
+                    with column_named(argument):
+                        check_names(each, names)
+            for name, key in zip(self.key_names, self.settings.key, strict=True):
+                check_key(name, infer(key, self.schema))
+            if self.settings.time is not None:
+                _ = self.unit
+        for query in self.queries[len(self.known) :]:
+            self._check_kind(query)
             with column_named(query.name):
                 for each in arguments_of(query.call.over(_anywhere())):
                     check_names(each, names)
         _ = self.planned
+
+    def plus(self, queries: tuple[Query, ...]) -> Scheme:
+        """The same with more queries; only these are planned."""
+        return replace(self, queries=(*self.queries, *queries), known=self.planned)
 
     def __reduce__(self) -> Any:
         """Pickle what was given: the rest is found again wherever it is needed."""
@@ -109,29 +113,30 @@ class Scheme:
         """By what windows are cut: all queries of a stream agree."""
         return self.queries[0].extent.kind
 
-    def _check_kind(self) -> None:
-        kinds = {query.extent.kind: query.name for query in self.queries}
-        if len(kinds) > 1:
-            first, second = list(kinds.items())[:2]
+    def _check_kind(self, query: Query) -> None:
+        """Refuse a query whose windows do not go with those of the first, or with the settings."""
+        first, settings = self.queries[0], self.settings
+        kind = query.extent.kind
+        if kind != first.extent.kind:
             raise SashError(
-                f"the queries of a stream must have windows of one kind, got {first[0]} in {first[1]} and "
-                f"{second[0]} in {second[1]}; use two streams"
+                f"the queries of a stream must have windows of one kind, got {first.extent.kind} in {first.name} and "
+                f"{kind} in {query.name}; use two streams"
             )
-        if self.kind == "time" and self.settings.time is None:
-            raise SashError(f"time must be given for windows by time, such as {self.queries[0].extent}; got None")
-        if self.kind != "time" and self.settings.offset:
-            raise SashError(f"offset is for windows by time, got {self.settings.offset} for windows by {self.kind}")
-        for part, what in (("column", "delta"), ("condition", "punctuation")):
-            if self.kind == what:
-                found = {getattr(query.extent, part).key: getattr(query.extent, part) for query in self.queries}
-                if len(found) > 1:
-                    both = " and ".join(map(str, found.values()))
-                    raise SashError(f"the queries of a stream must have one {what}, got {both}; use two streams")
-                for each in found.values():
-                    with column_named("range"):
-                        check_names(each, self.schema.names)
-        if self.settings.watermark is not None and self.settings.time is None:
+        if kind == "time" and settings.time is None:
+            raise SashError(f"time must be given for windows by time, such as {query.extent}; got None")
+        if kind != "time" and settings.offset:
+            raise SashError(f"offset is for windows by time, got {settings.offset} for windows by {kind}")
+        if settings.watermark is not None and settings.time is None:
             raise SashError("watermark needs time=, the column that it is behind")
+        for part in ("column", "condition"):
+            mine, theirs = getattr(query.extent, part, None), getattr(first.extent, part, None)
+            if mine is not None and theirs is not None:
+                with column_named("range"):
+                    check_names(mine, self.schema.names)
+                if mine.key != theirs.key:
+                    raise SashError(
+                        f"the queries of a stream must have one {kind}, got {theirs} and {mine}; use two streams"
+                    )
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
@@ -205,12 +210,12 @@ class Scheme:
     @cached_property
     def planned(self) -> tuple[Planned, ...]:
         """Each query, asked of an empty table."""
-        keys = [_extent_key(extent) for extent in self.extents]
+        keys = {_extent_key(extent): spec for spec, extent in enumerate(self.extents)}
         rows = WindowRows(HeldRows(self.schema))
-        found = []
-        for query in self.queries:
+        found = list(self.known)
+        for query in self.queries[len(self.known) :]:
             with column_named(query.name):
-                found.append(self._plan(rows, query, keys.index(_extent_key(query.extent))))
+                found.append(self._plan(rows, query, keys[_extent_key(query.extent)]))
         return tuple(found)
 
     def _plan(self, rows: WindowRows, query: Query, spec: int) -> Planned:

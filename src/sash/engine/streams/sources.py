@@ -26,9 +26,11 @@ class Source:
 
     schema: pa.Schema
 
-    def scheme(self, settings: Settings, queries: tuple[Query, ...]) -> Scheme:
-        """The queries, checked against the columns there are."""
-        return Scheme(self.schema, settings, queries)
+    def scheme(self, settings: Settings, queries: tuple[Query, ...], before: Scheme | None = None) -> Scheme:
+        """The queries, checked against the columns there are; those of a scheme before have been."""
+        if before is None:
+            return Scheme(self.schema, settings, queries)
+        return before.plus(queries[len(before.queries) :])
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
         """The answers of a board."""
