@@ -5,6 +5,7 @@ paper   flatfit-2017, 2.3
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,15 +74,21 @@ class SharedPlan:
         if not self.counted:
             return 0
         marks = []
-        for grid in self.grids.values():
+        for grid, queries in Counter(self.grids.values()).items():
             own = edges_of([grid], self.slicer if self.slicer != "panes" else "pairs").between(0, self.composite - 1)
-            marks.append(own[own >= 0])
+            marks += [own[own >= 0]] * min(queries, 2)
         _, times = np.unique(np.concatenate(marks), return_counts=True)
         return int(np.count_nonzero(times > 1))
 
     def slices_in(self, name: str) -> int:
         """How many slices a window of a query holds at most."""
-        grid = self.grids[name]
+        return self._held[self.grids[name]]
+
+    @cached_property
+    def _held(self) -> dict[Grid, int]:
+        return {grid: self._slices(grid) for grid in set(self.grids.values())}
+
+    def _slices(self, grid: Grid) -> int:
         if self.counted and self._at_most * (1 + grid.range // self.composite) <= COUNTED:
             starts = grid.origin % grid.slide + grid.slide * np.arange(max(self.composite // grid.slide, 1))
             edges = self.edges.between(0, int(starts[-1]) + grid.range)
@@ -92,7 +99,7 @@ class SharedPlan:
     @property
     def largest(self) -> int:
         """How many slices the longest window holds: the size of a ring that serves all queries."""
-        return max(self.slices_in(name) for name in self.grids)
+        return max(self._held.values())
 
     def due(self, after: int, upto: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """The positions after one and up to another at which queries are due, and which these are."""

@@ -8,13 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sash.algebra import Aggregate
-from sash.kernels.compiling import specialise
-from sash.kernels.index.merging import joining
-from sash.kernels.inputs import Inputs
+from sash.engine.streams.kinds import Kind
 from sash.kernels.slices.assigning import Assigning, grown
-from sash.kernels.slices.folding import cell_folding
-from sash.kernels.slices.partials import Partial
 from sash.kernels.sorting import argsort
 from sash.kernels.sorting.radix import in_order
 from sash.kernels.threads import shares, together
@@ -30,16 +25,6 @@ class Column(NamedTuple):
 
     values: tuple[np.ndarray, ...]
     rows: np.ndarray | None
-
-
-class Kind:
-    """A partial that cells hold: the aggregate for its types, and the kernels that make and merge it."""
-
-    def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
-        self.inputs = Inputs(aggregate, dtypes)
-        self.folding = specialise(cell_folding, self.inputs.aggregate, self.inputs.dtypes)
-        self.joining = specialise(joining, self.inputs.aggregate, self.inputs.dtypes)
-        self.partial = Partial(self.folding.state, self.folding.shape)
 
 
 class Cells:
@@ -91,7 +76,7 @@ class Cells:
                 if rows is not None:
                     some = slice(*np.searchsorted(rows, (start, stop)))
                     here = cells[rows[some] - start]
-                kind.folding.run(tuple(column[some] for column in values), here, states[k], held[k])
+                kind.fold(tuple(column[some] for column in values), here, states[k], held[k])
         count = assigning.count
         return (
             assigning.key[:count],
@@ -132,9 +117,7 @@ class Cells:
             first[1:] = owner[1:] != owner[:-1]
             edges = np.append(np.flatnonzero(first), len(owner))
             states, held = np.zeros(len(self.key), kind.partial.state), np.zeros(len(self.key), np.uint8)
-            joined = np.empty(len(edges) - 1, kind.partial.state)
-            kind.joining.run(self.states[k], which, edges, joined)
-            states[owner[first]], held[owner[first]] = joined, 1
+            states[owner[first]], held[owner[first]] = kind.join(self.states[k], which, edges), 1
             self.states[k], self.held[k] = states, held
 
     def keep(self, mask: np.ndarray) -> None:
@@ -156,15 +139,15 @@ class Cells:
         twin.key, twin.at, twin.states, twin.held = self.key, self.at, list(self.states), list(self.held)
         return twin
 
-    def parts(self) -> dict[str, np.ndarray]:
+    def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
-        found: dict[str, np.ndarray] = {"cell key": self.key, "cell at": self.at}
+        found: dict[str, Any] = {"cell key": self.key, "cell at": self.at}
         for k, (states, held) in enumerate(zip(self.states, self.held, strict=True)):
-            found |= {f"cell states {k}": states, f"cell held {k}": held}
+            found |= {f"cell states {k}": self.kinds[k].packed(states, held), f"cell held {k}": held}
         return found
 
     def restore(self, parts: dict[str, Any]) -> None:
         """Go on with what was kept."""
         self.key, self.at = parts["cell key"], parts["cell at"]
-        self.states = [parts[f"cell states {k}"] for k in range(len(self.kinds))]
+        self.states = [kind.unpacked(parts[f"cell states {k}"]) for k, kind in enumerate(self.kinds)]
         self.held = [parts[f"cell held {k}"] for k in range(len(self.kinds))]

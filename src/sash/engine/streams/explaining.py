@@ -33,8 +33,9 @@ def explain(scheme: Scheme, slicer: str) -> StreamPlan:
     if scheme.kind in ("time", "count"):
         why = "as asked" if scheme.settings.slicer else WHY[slicer]
         lines.append(f"slices: {slicer} ({why})")
-        fixed = {f"{k}": grid for k, grid in enumerate(scheme.grids) if isinstance(grid, Grid)}
-        plan = SharedPlan(fixed, slicer) if len(fixed) == len(scheme.grids) else None
+        grids = {planned.query.name: scheme.grids[planned.spec] for planned in scheme.planned}
+        fixed = {name: grid for name, grid in grids.items() if isinstance(grid, Grid)}
+        plan = SharedPlan(fixed, slicer) if len(fixed) == len(grids) else None
         lines += _slices(scheme, plan) if plan else ["calendar windows: edges are looked up as time goes"]
     elif scheme.kind == "punctuation":
         lines.append("slices: one for each window, ended by its punctuation")
@@ -60,8 +61,8 @@ def _steps(scheme: Scheme, plan: SharedPlan | None) -> list[QueryStep]:
     rows = WindowRows(HeldRows(scheme.schema))
     steps = []
     for k, planned in enumerate(scheme.planned):
-        slices = plan.slices_in(str(planned.spec)) if plan else 0
         query = planned.query
+        slices = plan.slices_in(query.name) if plan else 0
         if k in folding:
             sources = ", ".join(_partial(scheme, source) for source in folding[k].sources)
             choice = folding[k].choice(query.using, 1000, max(slices, 1), max(slices, 1))
@@ -122,6 +123,6 @@ def _drawing(scheme: Scheme, plan: SharedPlan, slicer: str) -> tuple[str, ...]:
         grid: Any = scheme.grids[planned.spec]
         first, last = grid.ending(-1, span)
         marks[planned.query.name] = grid.ends(np.arange(first, last + 1)).tolist()
-    edges = edges_of(list(plan.grids.values()), slicer).between(0, span)
+    edges = edges_of(scheme.grids, slicer).between(0, span)
     marks["slices"] = [int(edge) for edge in edges if edge >= 0]
     return ("answers, and where slices begin:", *drawn(marks, span, _length(scheme, span)))

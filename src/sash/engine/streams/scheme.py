@@ -19,9 +19,9 @@ from sash.engine.answering.inputs import Lifted
 from sash.engine.evaluating import asked_of
 from sash.engine.reading import arguments_of
 from sash.engine.sorted_rows import Kept, Ranking
-from sash.engine.streams.cells import Kind
 from sash.engine.streams.held import HeldRows, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.keys import check_key
+from sash.engine.streams.kinds import Kind, PlainKind
 from sash.errors import SashError, column_named
 from sash.expressions.columns import Column, Expression, Foreign, as_predicate
 from sash.expressions.evaluation import infer
@@ -234,7 +234,7 @@ class Scheme:
 
     def _folds(self, function: Aggregate, call: Call) -> bool:
         """Whether the partial of a slice is a few numbers that rows may join in the order in which they come."""
-        if function.returns != "value" or function.rows or not function.compiled:
+        if function.returns != "value" or function.rows or not (function.compiled or (function.bulk and function.pack)):
             return False
         if call.unique and not function.selective:
             return False
@@ -262,7 +262,9 @@ class Scheme:
         found = []
         for k in self.folded:
             aggregate, place = self._place(self.planned[k])
-            first = made.setdefault(making(aggregate), aggregate)  # parameters make a lift anew that means the same
+            # parameters make a lift anew that means the same
+            meaning = making(aggregate) if aggregate.compiled else str((self.queries[k].call.aggregate.origin, place))
+            first = made.setdefault(meaning, aggregate)
             found.append((replace(aggregate, lift=first.lift, combine=first.combine), place))
         return found
 
@@ -287,7 +289,7 @@ class Scheme:
             planned = places[kind_of(aggregate), place]
             assert planned.given is not None
             dtypes = tuple(column.dtype for column in planned.given.columns)
-            found.append((Kind(aggregate, dtypes), planned))
+            found.append(((Kind if aggregate.compiled else PlainKind)(aggregate, dtypes), planned))
         return tuple(found)
 
     @cached_property

@@ -1,0 +1,110 @@
+"""Kinds of partials that cells hold: numbers that kernels fold, or objects that are made of many rows at once."""
+
+from __future__ import annotations
+
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra import Aggregate
+from sash.kernels.compiling import specialise
+from sash.kernels.index.merging import joining
+from sash.kernels.inputs import Inputs
+from sash.kernels.sealing import unpadded
+from sash.kernels.slices.folding import cell_folding
+from sash.kernels.slices.partials import Partial
+
+
+class Kind:
+    """A partial that cells hold: the aggregate for its types, and the kernels that make and merge it."""
+
+    def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
+        self.inputs = Inputs(aggregate, dtypes)
+        self._folding = specialise(cell_folding, self.inputs.aggregate, self.inputs.dtypes)
+        self._joining = specialise(joining, self.inputs.aggregate, self.inputs.dtypes)
+        self.partial = Partial(self._folding.state, self._folding.shape)
+
+    def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, held: np.ndarray) -> None:
+        """Fold rows into the partials of their cells."""
+        self._folding.run(values, cells, states, held)
+
+    def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """The fold of each run of partials, given by their places."""
+        out = np.empty(len(edges) - 1, self.partial.state)
+        self._joining.run(states, which, edges, out)
+        return out
+
+    def packed(self, states: np.ndarray, held: np.ndarray) -> np.ndarray | pa.Table:
+        """Partials as a snapshot keeps them."""
+        return states
+
+    def unpacked(self, states: Any) -> np.ndarray:
+        """Partials that a snapshot kept."""
+        return states
+
+    def binary(self, states: np.ndarray, held: np.ndarray) -> pa.Array:
+        """Partials as bytes, NULL where there is none."""
+        offsets = np.arange(len(states) + 1, dtype=np.int32) * states.dtype.itemsize
+        buffers = [pa.array(held != 0).buffers()[1], pa.py_buffer(offsets), pa.py_buffer(unpadded(states).tobytes())]
+        return pa.Array.from_buffers(pa.binary(), len(states), buffers)
+
+    def of_binary(self, array: pa.Array) -> np.ndarray:
+        """Partials that were bytes."""
+        size = self.partial.state.itemsize
+        array = array.fill_null(bytes(size))
+        body = np.frombuffer(array.buffers()[2], np.uint8, len(array) * size, array.offset * size)
+        return body.view(self.partial.state)
+
+
+class PlainKind(Kind):
+    """A partial that is an object, such as a sketch: made of many rows at once, and kept as bytes."""
+
+    def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
+        self.inputs = Inputs(aggregate, dtypes)
+        self.partial = Partial(np.dtype(object), None)
+
+    def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, held: np.ndarray) -> None:
+        """Make the partial of all rows of each cell, and join it to what the cell has."""
+        aggregate = self.inputs.aggregate
+        assert aggregate.bulk is not None
+        order = np.argsort(cells, kind="stable")
+        starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
+        for start, stop in pairwise([*starts.tolist(), len(order)]):
+            cell, rows = cells[order[start]], order[start:stop]
+            made = aggregate.bulk(*(column[rows] for column in values))
+            states[cell] = aggregate.combine(states[cell], made) if held[cell] else made
+            held[cell] = 1
+
+    def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """The fold of each run of partials, given by their places."""
+        out = np.empty(len(edges) - 1, object)
+        for k, (start, stop) in enumerate(pairwise(edges.tolist())):
+            out[k] = reduce(self.inputs.aggregate.combine, states[which[start:stop]])
+        return out
+
+    def packed(self, states: np.ndarray, held: np.ndarray) -> np.ndarray | pa.Table:
+        """Partials as a snapshot keeps them."""
+        return pa.table({"state": self.binary(states, held)})
+
+    def unpacked(self, states: Any) -> np.ndarray:
+        """Partials that a snapshot kept."""
+        return np.concatenate([np.zeros(0, object), *map(self.of_binary, states["state"].chunks)])
+
+    def binary(self, states: np.ndarray, held: np.ndarray) -> pa.Array:
+        """Partials as bytes, NULL where there is none."""
+        pack = self.inputs.aggregate.pack
+        assert pack is not None
+        return pa.array([pack(state) if some else None for state, some in zip(states, held, strict=True)], pa.binary())
+
+    def of_binary(self, array: pa.Array) -> np.ndarray:
+        """Partials that were bytes."""
+        unpack = self.inputs.aggregate.unpack
+        assert unpack is not None
+        out = np.zeros(len(array), object)
+        for k, body in enumerate(array.to_pylist()):
+            if body is not None:
+                out[k] = unpack(body)
+        return out
