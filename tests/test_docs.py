@@ -10,7 +10,7 @@ import pytest
 HOME = Path(__file__).parent.parent
 PAGES = [
     HOME / "README.md",
-    *(HOME / "docs" / f"{page}.md" for page in ("aggregates", "windows", "frames", "sliding_windows")),
+    *(HOME / "docs" / f"{page}.md" for page in ("aggregates", "windows", "frames", "sliding_windows", "streams")),
 ]
 
 
