@@ -1,6 +1,7 @@
 """What comes too late, or has no place, is set aside with the reason; nothing is lost in silence."""
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,3 +90,29 @@ def test_a_watermark_moved_by_hand_ends_windows():
     operator.push(table([{"ts": 3, "k": "a", "v": 1, "w": None}]))
     assert operator.late_count == 1
     assert operator.close().num_rows == 0
+
+
+def test_keys_of_which_nothing_is_left_are_let_go():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds")
+    operator = board.query("n", sf.count(), range="10 microseconds", slide="5 microseconds").open()
+    answers, row = [], {"v": 1, "w": None}
+    for start in range(0, 100_000, 5_000):
+        answers.append(operator.push(table([{"ts": start + k, "k": f"key {start + k}", **row} for k in range(5_000)])))
+        assert len(operator._keys) < 12_000
+    answers.append(operator.close())
+    found = pa.concat_tables(answers)
+    assert found.num_rows == 200_000
+    assert found["k"].value_counts().field("counts").unique().to_pylist() == [2]
+
+
+def test_an_operator_that_failed_half_way_says_so():
+    board = sash.stream(SCHEMA, time="ts", watermark="0 seconds").query("s", sf.sum("v"), range="2 microseconds")
+    operator = board.open()
+    big = {"k": "a", "v": 2**62, "w": None}
+    state = operator.snapshot()
+    with pytest.raises(sash.SashError, match="does not fit 64 bits"):
+        operator.push(table([{"ts": 0, **big}, {"ts": 1, **big}, {"ts": 9, **big}]))
+    with pytest.raises(sash.SashError, match="an earlier call stopped half-way"):
+        operator.push(table([]))
+    operator.restore(state)
+    assert operator.push(table([{"ts": 0, **big}, {"ts": 9, **big}]))["s"].to_pylist() == [2**62]

@@ -7,7 +7,8 @@ When the watermark passes the end of windows these are answered, and what no win
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,24 +17,24 @@ import pyarrow as pa
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.specification import Specification
-from sash.engine.streams.answering import answer_of_rows, foldings
 from sash.engine.streams.axes import MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
 from sash.engine.streams.cells import Cells, Column
 from sash.engine.streams.emitting import EMITS, Answers, Changes, Updates
-from sash.engine.streams.held import HeldRows, WindowRows, ties
+from sash.engine.streams.held import HeldRows, ties
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.lateness import Late, late_rows
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.partials import cells_table, take_cells
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.times import as_ticks, ticks_of
+from sash.engine.streams.windows import Windows
 from sash.errors import SashError, column_named
 from sash.expressions.evaluation import evaluate, infer
-from sash.kernels.slices.due import bounds_of
 from sash.kernels.sorting import argsort
 from sash.windows.slicing import Edges, edges_of
 
 SIGN = np.uint64(1 << 63)
+FEW = 1024  # keys that are not worth letting go of
 
 
 class Rows(NamedTuple):
@@ -64,28 +65,26 @@ class Operator:
         check_emit(scheme, emit)
         self._arrival = arrival
         self.scheme, self.slicer, self.emit, self.with_starts = scheme, slicer, emit, starts
-        self._foldings = foldings(scheme)
+        self._windows = Windows(scheme, starts)
         self._edges = self._cut("pairs" if slicer == "cutty" else slicer)
         self._coarse = self._cut("cutty") if slicer == "cutty" else None
         self._kept = scheme.schema.names if scheme.kind == "delta" else scheme.needed
         self._delay = scheme.delay
         self._making = repr((scheme.schema, scheme.settings, scheme.queries, slicer, emit))
-        self._none = self._nothing()
-        self._types = [column.type for column in self._none.columns]
         self._clear()
 
     def _clear(self) -> None:
         scheme = self.scheme
         self.late_count = 0
         self.watermark: int | None = None
-        self.closed = False
+        self.closed = self.torn = False
         self._keys = Keys(scheme.key_types)
         self._axis = _axis(scheme)
         self._cells = Cells([kind for kind, _ in scheme.kinds])
         self._held = HeldRows(self._taken(scheme.schema.empty_table(), scheme.needed).schema, self._arrival)
         self._waiting: list[Rows] = []
         self._late: list[pa.Table] = []
-        self._changes, self._updates = Changes(self._types), Updates(self._types)
+        self._changes, self._updates = Changes(self._windows.types), Updates(self._windows.types)
 
     # What a user does
 
@@ -93,28 +92,32 @@ class Operator:
         """Take a batch of rows; gives the answers of the windows that have ended since."""
         self._open()
         table = self._checked(batch)
-        rows = self._placed(table)
-        if self.scheme.sorts:
-            self._waiting.append(rows)
-        else:
-            self._absorb(rows)
-        if self._delay is not None and rows.time is not None and len(rows.time):
-            self._see(int(rows.time.max()) - self._delay)
-        return self._answers()
+        with self._whole():
+            rows = self._placed(table)
+            if self.scheme.sorts:
+                self._waiting.append(rows)
+            else:
+                self._absorb(rows)
+            if self._delay is not None and rows.time is not None and len(rows.time):
+                self._see(int(rows.time.max()) - self._delay)
+            return self._answers()
 
     def advance(self, watermark: Any) -> pa.Table:
         """Say that no event before a time comes any more; gives the answers of windows that have ended by then."""
         self._open()
         if self.scheme.settings.time is None:
             raise SashError("advance needs time=, the column that a watermark is of")
-        self._see(as_ticks(watermark, self.scheme.time_type))
-        return self._answers()
+        ticks = as_ticks(watermark, self.scheme.time_type)
+        with self._whole():
+            self._see(ticks)
+            return self._answers()
 
     def close(self) -> pa.Table:
         """Say that nothing comes any more; gives the answers of all windows that still hold an event."""
         self._open()
-        self._see(MOST)
-        answers = self._answers()
+        with self._whole():
+            self._see(MOST)
+            answers = self._answers()
         self.closed = True
         return answers
 
@@ -129,6 +132,8 @@ class Operator:
 
     def snapshot(self) -> bytes:
         """All that must be kept to go on later, as bytes."""
+        if self.torn:
+            raise SashError("an earlier call stopped half-way with an error; there is no state to keep")
         keys = self._keys.all()
         parts: dict[str, Any] = {
             "watermark": self.watermark,
@@ -174,11 +179,20 @@ class Operator:
     @property
     def answer_schema(self) -> pa.Schema:
         """The columns of answers."""
-        return self._table(self._none).schema
+        return self._windows.table(self._windows.none, self._keys).schema
 
     # The way of rows in
 
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Something that is done as a whole, or leaves the operator of no use."""
+        self.torn = True
+        yield
+        self.torn = False
+
     def _open(self) -> None:
+        if self.torn:
+            raise SashError("an earlier call stopped half-way with an error; restore a snapshot, or open another")
         if self.closed:
             raise SashError("the stream is closed; open another, or restore a snapshot")
 
@@ -270,106 +284,29 @@ class Operator:
 
     def _answers(self) -> pa.Table:
         upto = self.watermark if self.scheme.kind == "time" else 0
-        ended = self._none if upto is None else self._ended(upto)
+        ended = self._windows.none if upto is None else self._ended(upto)
         if self.emit == "changes":
             ended = self._changes.changed(ended)
         elif self.emit == "updates":
             return self._early(ended)
+        answers = self._windows.table(ended.by_end(), self._keys)
         self._let_go()
-        return self._table(ended.by_end())
+        return answers
 
     def _early(self, ended: Answers) -> pa.Table:
         """Answers of windows that have ended, and of open ones, as far as they were not given before."""
         final = self._updates.changed(ended, remember=False)
         self._let_go()
-        early = self._updates.changed(self._windows(MOST), remember=True)
-        return pa.concat_tables([self._table(final.by_end()), self._table(early.by_end())])
+        early = self._updates.changed(self._ended_by(MOST), remember=True)
+        return pa.concat_tables([self._windows.table(each.by_end(), self._keys) for each in (final, early)])
 
     def _ended(self, upto: int) -> Answers:
-        answers = self._windows(min(upto, MOST - (self.scheme.kind != "time")))
+        answers = self._ended_by(min(upto, MOST - (self.scheme.kind != "time")))
         self._axis.passes(upto)
         return answers
 
-    def _windows(self, upto: int) -> Answers:
-        """The answers of windows that hold a row, and have ended or end up to a position."""
-        store: Any = self._cells if self.scheme.folded else self._held.settle()
-        if not len(store.key):
-            return self._none
-        ended = [self._axis.ended(spec, store.key, store.at, upto) for spec in range(len(self.scheme.extents))]
-        key, end, places = _union(ended)
-        if not len(key):
-            return self._none
-        if self.scheme.held:
-            self._held.settle()
-        due = []
-        for spec, place in enumerate(places):
-            mask = self._axis.ends_at(spec, key, end)
-            if mask is None:
-                mask = np.zeros(len(key), np.bool_)
-                mask[place] = True
-            due.append(None if mask.all() else mask)
-        return self._answered(key, end, due)
-
-    def _answered(self, key: np.ndarray, end: np.ndarray, due: Sequence[np.ndarray | None]) -> Answers:
-        """The answers of each query to the windows that are due."""
-        scheme, held = self.scheme, self._held
-        rows = WindowRows(held) if scheme.held else None
-        asked: list[tuple[Any, ...]] = []
-        for spec, mask in enumerate(due):
-            keys, ends = (key, end) if mask is None else (key[mask], end[mask])
-            asked.append((keys, self._axis.starts(spec, keys, ends, held), ends))
-        columns, starts, found = [], [], {}
-        for k, planned in enumerate(scheme.planned):
-            spec, store = planned.spec, self._cells if planned.by_partials else held
-            if (spec, planned.by_partials) not in found:
-                found[spec, planned.by_partials] = bounds_of(store.key, store.at, *asked[spec])
-            lo, hi = found[spec, planned.by_partials]
-            with column_named(planned.query.name):
-                if planned.by_partials:
-                    answer = self._foldings[k].answer(planned, self._cells, lo, hi)
-                else:
-                    assert rows is not None
-                    answer = answer_of_rows(rows, planned, lo, hi)
-            columns.append(_spread(answer, due[spec]))
-            if self.with_starts:
-                starts.append(_spread(pa.array(asked[spec][1]), due[spec]))
-        if rows is not None:
-            rows.forget()
-        shown = self._axis.shown(key, end)
-        return Answers(key, end, shown, columns, starts, [due[each.spec] for each in scheme.planned])
-
-    def _nothing(self) -> Answers:
-        """No answers, of the right types."""
-        none = np.zeros(0, np.int64)
-        columns, found = [], {}
-        rows, cells = WindowRows(HeldRows(self.scheme.schema)), Cells([kind for kind, _ in self.scheme.kinds])
-        for k, planned in enumerate(self.scheme.planned):
-            with column_named(planned.query.name):
-                if planned.by_partials:
-                    folding = self._foldings[k]
-                    if folding not in found:
-                        found[folding] = folding.answer(planned, cells, none, none)
-                    columns.append(found[folding])
-                else:
-                    columns.append(answer_of_rows(rows, planned, none, none))
-        starts = [pa.array(none)] * (len(columns) if self.with_starts else 0)
-        return Answers(none, none, none, columns, starts, [None] * len(columns))
-
-    def _table(self, answers: Answers) -> pa.Table:
-        """Answers as a user sees them."""
-        scheme = self.scheme
-        names, columns = list(scheme.key_names), self._keys.values(answers.key)
-        columns = [column.cast(kind) if column.type != kind else column
-                   for column, kind in zip(columns, scheme.key_types, strict=True)]  # fmt: skip
-        names.append("window_end")
-        columns.append(_shown(answers.shown, scheme.end_type))
-        for k, query in enumerate(scheme.queries):
-            if self.with_starts:
-                names.append(f"{query.name}_start")
-                columns.append(_shown(answers.starts[k], scheme.time_type if scheme.kind == "time" else pa.int64()))
-            names.append(query.name)
-            columns.append(answers.columns[k])
-        return pa.Table.from_arrays(columns, names)
+    def _ended_by(self, upto: int) -> Answers:
+        return self._windows.answers(self._axis, self._cells, self._held, upto)
 
     def _let_go(self) -> None:
         """Let go of what no window needs any more."""
@@ -383,6 +320,17 @@ class Operator:
             cells.keep(self._axis.needed(cells.key, cells.at, held))
             if self._coarse is not None and len(cells):
                 self._coarsen(self._coarse)
+        if self.scheme.kind == "time" and self.emit == "final" and len(self._keys) > FEW:
+            self._forget_keys()
+
+    def _forget_keys(self) -> None:
+        """Number keys anew, without those of which nothing is left, where these are the most."""
+        used = np.union1d(self._cells.key, self._held.key)
+        if 2 * len(used) > len(self._keys):
+            return
+        self._keys = Keys.of(self.scheme.key_types, self._keys.values(used))
+        for store in (self._cells, self._held):
+            store.key = np.searchsorted(used, store.key)
 
     def _coarsen(self, edges: Edges) -> None:
         """Make one cell of all between two starts of windows, as far as no window ends between them any more."""
@@ -430,41 +378,10 @@ def _axis(scheme: Scheme) -> Axis:
     return DeltaAxis(extents, infer(extents[0].column, scheme.schema))
 
 
-def _union(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """All keys and ends once, sorted, and where those of each list are among them; each list is sorted."""
-    if len(lists) == 1:
-        return *lists[0], [np.arange(len(lists[0][0]))]
-    key, end = (np.concatenate(parts) for parts in zip(*lists, strict=True))
-    if not len(key):
-        return key, end, [np.arange(0) for _ in lists]
-    order = argsort([key.view(np.uint64), end.view(np.uint64) ^ SIGN])
-    key, end = key[order], end[order]
-    heads = np.append(True, (key[1:] != key[:-1]) | (end[1:] != end[:-1]))
-    places = np.empty(len(order), np.int64)
-    places[order] = np.cumsum(heads) - 1
-    edges = np.cumsum([len(keys) for keys, _ in lists])[:-1]
-    return key[heads], end[heads], np.split(places, edges)
-
-
 def _floor(edges: Edges, at: np.ndarray) -> np.ndarray:
     """The last edge at or before each position."""
     table = edges.between(int(at.min()), int(at.max()))
     return table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)]
-
-
-def _spread(answers: pa.Array, due: np.ndarray | None) -> pa.Array:
-    """Answers in their rows, NULL in the others."""
-    if due is None:
-        return answers
-    places = np.cumsum(due) - 1
-    return answers.take(pa.array(places, mask=~due))
-
-
-def _shown(values: Any, kind: pa.DataType) -> pa.Array:
-    array = values if isinstance(values, pa.Array) else pa.array(values)
-    if pa.types.is_timestamp(kind):
-        return array.view(kind) if array.type == pa.int64() else array.cast(pa.int64()).view(kind)
-    return array.cast(kind)
 
 
 def _array(column: Any) -> pa.Array:

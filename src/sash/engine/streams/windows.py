@@ -1,0 +1,151 @@
+"""Windows that have ended: which they are, what each query answers to them, and how a user sees that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.streams.answering import answer_of_rows, foldings
+from sash.engine.streams.axes import Axis
+from sash.engine.streams.cells import Cells
+from sash.engine.streams.emitting import Answers
+from sash.engine.streams.held import HeldRows, WindowRows
+from sash.engine.streams.keys import Keys
+from sash.engine.streams.scheme import Scheme
+from sash.errors import column_named
+from sash.kernels.slices.due import bounds_of
+from sash.kernels.sorting import argsort
+
+SIGN = np.uint64(1 << 63)
+NONE = np.zeros(0, np.int64)
+
+
+class Windows:
+    """The queries of a stream, asked of its cells and of the rows it holds."""
+
+    def __init__(self, scheme: Scheme, starts: bool) -> None:
+        self.scheme, self.with_starts = scheme, starts
+        self._foldings = foldings(scheme)
+
+    def answers(self, axis: Axis, cells: Cells, held: HeldRows, upto: int) -> Answers:
+        """The answers of windows that hold a row, and have ended or end up to a position."""
+        store: Any = cells if self.scheme.folded else held
+        if self.scheme.held:
+            held.settle()
+        if not len(store.key):
+            return self.none
+        ended = [axis.ended(spec, store.key, store.at, upto) for spec in range(len(self.scheme.extents))]
+        key, end, places = _union(ended)
+        if not len(key):
+            return self.none
+        due = []
+        for spec, place in enumerate(places):
+            mask = axis.ends_at(spec, key, end)
+            if mask is None:
+                mask = np.zeros(len(key), np.bool_)
+                mask[place] = True
+            due.append(None if mask.all() else mask)
+        return self._answered(axis, cells, held, key, end, due)
+
+    def _answered(
+        self, axis: Axis, cells: Cells, held: HeldRows, key: np.ndarray, end: np.ndarray, due: list[np.ndarray | None]
+    ) -> Answers:
+        """The answers of each query to the windows that are due."""
+        rows = WindowRows(held) if self.scheme.held else None
+        asked: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        for spec, mask in enumerate(due):
+            keys, ends = (key, end) if mask is None else (key[mask], end[mask])
+            asked.append((keys, axis.starts(spec, keys, ends, held), ends))
+        columns, starts = [], []
+        found: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
+        for k, planned in enumerate(self.scheme.planned):
+            spec, store = planned.spec, cells if planned.by_partials else held
+            if (spec, planned.by_partials) not in found:
+                found[spec, planned.by_partials] = bounds_of(store.key, store.at, *asked[spec])
+            lo, hi = found[spec, planned.by_partials]
+            with column_named(planned.query.name):
+                if rows is None or planned.by_partials:
+                    answer = self._foldings[k].answer(planned, cells, lo, hi)
+                else:
+                    answer = answer_of_rows(rows, planned, lo, hi)
+            columns.append(_spread(answer, due[spec]))
+            if self.with_starts:
+                starts.append(_spread(pa.array(asked[spec][1]), due[spec]))
+        if rows is not None:
+            rows.forget()
+        return Answers(
+            key, end, axis.shown(key, end), columns, starts, [due[each.spec] for each in self.scheme.planned]
+        )
+
+    @cached_property
+    def none(self) -> Answers:
+        """No answers, of the right types."""
+        rows, cells = WindowRows(HeldRows(self.scheme.schema)), Cells([kind for kind, _ in self.scheme.kinds])
+        columns, found = [], {}
+        for k, planned in enumerate(self.scheme.planned):
+            with column_named(planned.query.name):
+                if planned.by_partials:
+                    folding = self._foldings[k]
+                    if folding not in found:
+                        found[folding] = folding.answer(planned, cells, NONE, NONE)
+                    columns.append(found[folding])
+                else:
+                    columns.append(answer_of_rows(rows, planned, NONE, NONE))
+        starts = [pa.array(NONE)] * (len(columns) if self.with_starts else 0)
+        return Answers(NONE, NONE, NONE, columns, starts, [None] * len(columns))
+
+    @property
+    def types(self) -> list[pa.DataType]:
+        """The types of the queries' answers."""
+        return [column.type for column in self.none.columns]
+
+    def table(self, answers: Answers, keys: Keys) -> pa.Table:
+        """Answers as a user sees them."""
+        scheme = self.scheme
+        names, columns = list(scheme.key_names), keys.values(answers.key)
+        columns = [column.cast(kind) if column.type != kind else column
+                   for column, kind in zip(columns, scheme.key_types, strict=True)]  # fmt: skip
+        names.append("window_end")
+        columns.append(_shown(answers.shown, scheme.end_type))
+        for k, query in enumerate(scheme.queries):
+            if self.with_starts:
+                names.append(f"{query.name}_start")
+                columns.append(_shown(answers.starts[k], scheme.time_type if scheme.kind == "time" else pa.int64()))
+            names.append(query.name)
+            columns.append(answers.columns[k])
+        return pa.Table.from_arrays(columns, names)
+
+
+def _union(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """All keys and ends once, sorted, and where those of each list are among them; each list is sorted."""
+    if len(lists) == 1:
+        return *lists[0], [np.arange(len(lists[0][0]))]
+    key, end = (np.concatenate(parts) for parts in zip(*lists, strict=True))
+    if not len(key):
+        return key, end, [NONE for _ in lists]
+    order = argsort([key.view(np.uint64), end.view(np.uint64) ^ SIGN])
+    key, end = key[order], end[order]
+    heads = np.append(True, (key[1:] != key[:-1]) | (end[1:] != end[:-1]))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.cumsum(heads) - 1
+    edges = np.cumsum([len(keys) for keys, _ in lists])[:-1]
+    return key[heads], end[heads], np.split(places, edges)
+
+
+def _spread(answers: pa.Array, due: np.ndarray | None) -> pa.Array:
+    """Answers in their rows, NULL in the others."""
+    if due is None:
+        return answers
+    places = np.cumsum(due) - 1
+    return answers.take(pa.array(places, mask=~due))
+
+
+def _shown(values: Any, kind: pa.DataType) -> pa.Array:
+    array = values if isinstance(values, pa.Array) else pa.array(values)
+    if pa.types.is_timestamp(kind):
+        return array.view(kind) if array.type == pa.int64() else array.cast(pa.int64()).view(kind)
+    return array.cast(kind)
