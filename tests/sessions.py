@@ -24,12 +24,15 @@ HERE = {
     "SPARK_LOCAL_IP": "127.0.0.1",
     "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
 }
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for a Java that lives minutes: compiled fast, not for long
 QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": BRIEF,
+    "spark.executor.extraJavaOptions": BRIEF,
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.session.timeZone": "UTC",
 }
@@ -149,7 +152,7 @@ class Cluster(Place):
         with log.open("w") as file:
             process = subprocess.Popen(
                 [*command, "--host", "127.0.0.1", "--webui-port", "0", *options],
-                env=os.environ | HERE | {"SPARK_DAEMON_MEMORY": "256m"},
+                env=os.environ | HERE | {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": BRIEF},
                 stdout=file,
                 stderr=file,
                 start_new_session=True,

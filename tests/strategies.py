@@ -1,9 +1,17 @@
 """What Hypothesis draws: frames that move right, cuts of a stream into batches, values with ties and extremes."""
 
+import os
+
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17)  # 2^k - 1, 2^k, 2^k + 1
+
+
+def usually(examples):
+    """So many examples for a test that takes long with each; as many as for any other where SASH_TEST_EXAMPLES says."""
+    return settings(max_examples=int(os.environ.get("SASH_TEST_EXAMPLES", examples)))
 
 
 @st.composite

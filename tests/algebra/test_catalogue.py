@@ -234,7 +234,9 @@ def test_variance_survives_a_large_mean(using):
 
 
 @pytest.mark.parametrize("value", [7.7, 0.1, 1000000.1, -3.0])
-@pytest.mark.parametrize("using", ["sba", "two_stacks", "flatfat"])
+@pytest.mark.parametrize(
+    "using", ["sba", *(pytest.param(name, marks=pytest.mark.long) for name in ("two_stacks", "flatfat"))]
+)
 def test_columns_that_do_not_vary_have_no_spread(value, using):
     still, moving = np.full(200, value), np.arange(200.0)
     for name in ("var_pop", "stddev_samp"):

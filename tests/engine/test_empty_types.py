@@ -38,6 +38,7 @@ VALUES = {
 }
 ALL = int(os.environ.get("SASH_TEST_EXAMPLES", "100")) > 100
 COMPILED = {"sum", "avg", "min", "top_k", "stddev", "moment_quantile", "max_by", "any", "bit_or", "count"}
+ALIKE = {pa.int8(), pa.int16(), pa.float32(), pa.decimal128(38, 10)}  # others of their kind are always tried
 FEW = {"sum", "min"}  # of the types that NumPy has: each function is compiled for each of them
 ROWS = Window.orderBy("i").rowsBetween(-1, 1)
 
@@ -68,7 +69,9 @@ def is_compiled(call):
     return isinstance(call.aggregate, Aggregate) and call.aggregate.returns == "value"
 
 
-@pytest.mark.parametrize("kind", VALUES, ids=str)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.long if kind in ALIKE else ()) for kind in VALUES], ids=str
+)
 def test_answers_of_no_rows_have_the_type_of_answers_of_rows(kind):
     rows, others = tables(kind)
     calls = every_call("x", "y")
@@ -98,9 +101,12 @@ MINE = {
         "text", lift=lambda x: x, combine=larger, finish=lambda answers: pa.array(answers).cast("string")
     ),
 }
+MINE_ALIKE = {"an integer", "a flag"}
 
 
-@pytest.mark.parametrize("what", sorted(MINE))
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=pytest.mark.long if what in MINE_ALIKE else ()) for what in sorted(MINE)]
+)
 def test_answers_of_an_aggregate_of_ones_own_have_their_type(what):
     rows, others = tables(pa.int32())
     over = MINE[what]("x", "y") if what == "a row" else MINE[what]("x")

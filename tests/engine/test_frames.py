@@ -14,6 +14,7 @@ import sash
 from sash import SashError, Window
 from sash import functions as sf
 from sash.errors import Overflow
+from strategies import usually
 
 NAN, INF = float("nan"), float("inf")
 TYPES = pa.schema(
@@ -302,6 +303,7 @@ DUCK = {
 
 
 @pytest.mark.parametrize("expression", DUCK)
+@usually(25)
 @given(data=st.data(), table=tables())
 def test_duckdb_agrees(expression, data, table):
     unable = expression.startswith(("rank", "row_number", "lead"))  # with EXCLUDE

@@ -38,7 +38,14 @@ def test_a_count_takes_its_column_or_the_number_of_rows():
     assert slide(sf.count(), rows=4, size=3).values.tolist() == [1, 2, 3, 3]
 
 
-@pytest.mark.parametrize("using", [name for name in ALGORITHMS if name != "subtract_on_evict"])
+@pytest.mark.parametrize(
+    "using",
+    [
+        pytest.param(name, marks=() if name in ("two_stacks", "slick_deque", "flatfat") else pytest.mark.long)
+        for name in ALGORITHMS
+        if name != "subtract_on_evict"
+    ],
+)
 def test_every_algorithm_serves(using):
     lo, hi = [0, 0, 2, 2], [0, 2, 3, 4]
     assert slide(sf.max_by("who", "price"), WHO, PRICE, lo=lo, hi=hi, using=using).values.to_pylist() == [

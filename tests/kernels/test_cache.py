@@ -133,7 +133,13 @@ BEFORE_THE_RENAME = """
     """
 
 
-@pytest.mark.parametrize("moment", [IN_MID_COMPILE, BEFORE_THE_RENAME], ids=["compiling", "writing"])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param(IN_MID_COMPILE, id="compiling"),
+        pytest.param(BEFORE_THE_RENAME, id="writing", marks=pytest.mark.long),
+    ],
+)
 def test_a_process_killed_while_it_compiles_does_no_harm(start, run, folder, moment):
     victim = start(moment, ANSWER)
     assert victim.stdout.readline() == "stuck\n", victim.communicate()[1]

@@ -159,10 +159,11 @@ def every_expression(window):
     "window",
     [
         Window.partitionBy("k").orderBy("t").rowsBetween(-3, 1),
-        Window.partitionBy("k").orderBy("t desc"),
+        pytest.param(Window.partitionBy("k").orderBy("t desc"), marks=pytest.mark.long),
         Window.orderBy("t").groupsBetween(-1, 1),
-        Window.orderBy("t desc nulls first").rowsBetween(START, 1),
-        Window.orderBy("t").rangeBetween(START, END),
+        # what is carried from piece to piece is in test_ranged.py, too, of fewer functions
+        pytest.param(Window.orderBy("t desc nulls first").rowsBetween(START, 1), marks=pytest.mark.long),
+        pytest.param(Window.orderBy("t").rangeBetween(START, END), marks=pytest.mark.long),
     ],
     ids=repr,
 )

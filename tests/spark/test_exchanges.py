@@ -55,7 +55,14 @@ def test_what_remains_of_a_skewed_exchange_keeps_its_keys():
     assert found == [(HASHED, ("k",), ["b", "c"]), (RANGED, ("k",), ["a"])]
 
 
-@pytest.mark.parametrize("name", ["own", "first", "last", "part", "mine", "arrival", "piece", "told"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "own",
+        "piece",
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("first", "last", "part", "mine", "arrival", "told")),
+    ],
+)
 def test_names_that_workers_use_for_themselves_are_free(spark, pieces, name):
     table, _ = frame(spark)
     table = table.append_column(name, table["x"])

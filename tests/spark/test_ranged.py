@@ -101,7 +101,10 @@ def checked(spark, columns, twins=None):
 
 @pytest.mark.parametrize(
     ("kind", "number"),
-    [("rows", 1), *(pytest.param(kind, number, marks=MARKS[number]) for kind in FRAMES for number in MARKS)],
+    [
+        pytest.param("rows", 1, marks=pytest.mark.long),
+        *(pytest.param(kind, number, marks=MARKS[number]) for kind in FRAMES for number in MARKS),
+    ],
 )
 def test_bounded_frames(spark, pieces, kind, number):
     pieces(number)
@@ -109,7 +112,9 @@ def test_bounded_frames(spark, pieces, kind, number):
 
 
 @pytest.mark.parametrize("number", [pytest.param(number, marks=MARKS[number]) for number in MARKS])
-@pytest.mark.parametrize("kind", ENDLESS)
+@pytest.mark.parametrize(  # frames from here on are among those of doubles, too
+    "kind", [pytest.param(kind, marks=pytest.mark.long if kind == "from here" else ()) for kind in ENDLESS]
+)
 def test_frames_without_end(spark, pieces, kind, number):
     pieces(number)
     checked(spark, expressions(CARRIED, ENDLESS[kind]))
@@ -160,7 +165,7 @@ TYPED = cases.numbered(pa.table(KEYS))
 WAYS = ["asc nulls first", "desc nulls first", "desc nulls last", "asc nulls last"]
 
 
-@pytest.mark.parametrize("turn", [0, 1])
+@pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("half", [0, 1])
 def test_keys_of_every_type(spark, pieces, half, turn):
     pieces(4)

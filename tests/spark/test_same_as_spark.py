@@ -77,6 +77,9 @@ FRAMES = {
     "default": lambda w: w,
 }
 KEYS = {"keyed": ("k",), "by doubles": ("k2",), "overall": ()}
+MOST_KEYS = pytest.mark.parametrize(  # keys that are doubles are among those of ranges and of NULLs, too
+    "keys", ["keyed", pytest.param("by doubles", marks=pytest.mark.long), "overall"]
+)
 
 
 def called(module, table):
@@ -109,21 +112,37 @@ def compare(spark, ours, theirs, rows=DATA):
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize(
-    ("keys", "frame"), [*((keys, frame) for keys in ("keyed", "overall") for frame in FRAMES), ("by doubles", "rows")]
-)
-def test_aggregates(spark, keys, frame, monkeypatch):
-    monkeypatch.setattr(ranged, "ROWS_A_PIECE", 30)
+def check_aggregates(spark, keys, frame, table):
     ours = FRAMES[frame](windows(Window, KEYS[keys], "t", "id"))
     theirs = FRAMES[frame](windows(SparkWindow, KEYS[keys], "t", "id"))
     compare(
         spark,
-        {name: call.over(ours) for name, call in called(sf, AGGREGATES).items()},
-        {name: call.over(theirs) for name, call in spark_calls(AGGREGATES).items()},
+        {name: call.over(ours) for name, call in called(sf, table).items()},
+        {name: call.over(theirs) for name, call in spark_calls(table).items()},
     )
 
 
-@pytest.mark.parametrize("keys", KEYS)
+ALWAYS = [("keyed", "rows"), ("keyed", "default"), ("overall", "rows")]
+PAIRS = [*((keys, frame) for keys in ("keyed", "overall") for frame in FRAMES), ("by doubles", "rows")]
+
+
+@pytest.mark.parametrize(
+    ("keys", "frame"), [pytest.param(*pair, marks=() if pair in ALWAYS else pytest.mark.long) for pair in PAIRS]
+)
+def test_aggregates(spark, keys, frame, monkeypatch):
+    monkeypatch.setattr(ranged, "ROWS_A_PIECE", 30)
+    check_aggregates(spark, keys, frame, AGGREGATES)
+
+
+@pytest.mark.parametrize("frame", ["so far", "from here"])
+def test_aggregates_that_are_carried_from_piece_to_piece(spark, frame, monkeypatch):
+    """Some of them: each is compiled anew for it."""
+    monkeypatch.setattr(ranged, "ROWS_A_PIECE", 30)
+    some = ("count", "sum", "avg", "min", "max_by", "first", "last_value", "bool_or", "regr_slope")
+    check_aggregates(spark, "overall", frame, {name: AGGREGATES[name] for name in some})
+
+
+@MOST_KEYS
 def test_ranks_and_shifts(spark, keys, monkeypatch):
     monkeypatch.setattr(ranged, "ROWS_A_PIECE", 30)
     orders = {"ties": ["x"], "unique": ["t", "id"], "backwards": ["s", "id"]}
@@ -140,7 +159,7 @@ def test_ranks_and_shifts(spark, keys, monkeypatch):
     compare(spark, ours, theirs)
 
 
-@pytest.mark.parametrize("keys", KEYS)
+@MOST_KEYS
 def test_functions_of_the_whole_partition(spark, keys):
     table = WHOLE | {name: AGGREGATES[name] for name in ("sum", "min", "max", "count", "avg", "stddev", "corr")}
     ours, theirs = Window.partitionBy(*KEYS[keys]), SparkWindow.partitionBy(*KEYS[keys])

@@ -45,7 +45,7 @@ def hot(monkeypatch):
         yield
 
 
-@pytest.mark.parametrize("adaptive", [True, False])
+@pytest.mark.parametrize("adaptive", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_hot_key_is_cut(spark, hot, adaptive):
     frame = cases.in_tasks(spark, DATA, 3, shuffled=True)
     with cases.settings(spark, adaptive__enabled=adaptive):
@@ -53,7 +53,9 @@ def test_a_hot_key_is_cut(spark, hot, adaptive):
         cases.check(frame, DATA, COLUMNS)
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=() if each in ("near", "running") else pytest.mark.long) for each in COLUMNS]
+)
 def test_each_expression_by_itself(spark, hot, name):
     cases.check(cases.in_tasks(spark, DATA, 2), DATA, {name: COLUMNS[name]})
 

@@ -163,7 +163,7 @@ HOURS = [
 HOURS += [dt.datetime(2024, 11, 2, 12) + dt.timedelta(minutes=40 * n) for n in range(30)]  # and back on 3 November
 
 
-@pytest.mark.parametrize("rows_a_piece", [10, 1 << 16])
+@pytest.mark.parametrize("rows_a_piece", [10, pytest.param(1 << 16, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "zone",
     [

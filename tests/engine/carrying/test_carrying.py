@@ -16,6 +16,7 @@ from sash import functions as sf
 from sash.engine.carrying import Carried, carries, evaluate_carried, may_split, summarise
 from sash.engine.evaluating import evaluate
 from sash.errors import Overflow, SashError
+from strategies import usually
 
 NAN, START, END = float("nan"), Window.unboundedPreceding, Window.unboundedFollowing
 
@@ -99,6 +100,7 @@ def expressions(window, frame, exclusion, calls, filtered):
     return {f"{place} {call}": call.over(over) for place, call in enumerate(calls)}
 
 
+@usually(40)
 @given(
     tables,
     windows,
@@ -137,6 +139,7 @@ def test_states_of_every_shape():
     check(evaluate(table, columns), *answered(table, columns, places, together=True))
 
 
+@usually(40)
 @given(
     tables, st.sampled_from(FRAMES[:8]), st.lists(st.sampled_from(CALLS), min_size=1, max_size=4), lows, st.randoms()
 )

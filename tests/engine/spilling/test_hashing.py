@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sash.engine.spilling.hashing import hashes
+from strategies import usually
 
 INTEGERS = st.integers(-3, 3) | st.integers(-(2**63), 2**63 - 1)
 FLOATS = st.sampled_from([0.0, -0.0, math.nan, math.inf, 1.5]) | st.floats()
@@ -49,6 +50,7 @@ def same(value):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@usually(30)
 @given(data=st.data())
 def test_hashes_are_equal_where_keys_are(kind, data):
     values, type_ = KINDS[kind]

@@ -25,6 +25,15 @@ PAIRS = [
     for aggregate in (AFFINE, TOTAL, builtin("max"))
     if not refusal(algorithm, aggregate)
 ]
+FIRST = dict(reversed(PAIRS))  # of the aggregates that an algorithm takes, the one that is compiled by default
+COMPILED = [
+    pytest.param(
+        *pair, compiled, marks=pytest.mark.long if compiled and FIRST[pair[0]] is not pair[1] else (),
+        id=f"{pair[0]}-{pair[1].name}-{'compiled' if compiled else 'python'}",
+    )
+    for pair in PAIRS
+    for compiled in (True, False)
+]  # fmt: skip
 RANGED = [name for name, algorithm in ALGORITHMS.items() if algorithm.ranges]
 
 
@@ -54,8 +63,7 @@ def stream(window, column, lengths, frames, aggregate, ranged=False, late=0, **m
     return answers
 
 
-@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
-@pytest.mark.parametrize(("name", "aggregate"), PAIRS, ids=lambda p: getattr(p, "name", p))
+@pytest.mark.parametrize(("name", "aggregate", "compiled"), COMPILED)
 @given(data=st.data(), rows=st.integers(0, 40))
 def test_frames_that_move_right(name, aggregate, compiled, data, rows):
     column = data.draw(integers(rows))
@@ -67,8 +75,7 @@ def test_frames_that_move_right(name, aggregate, compiled, data, rows):
     assert got == (oracle(aggregate, [column.tolist()], frames) if lengths or late else [])
 
 
-@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
-@pytest.mark.parametrize(("name", "aggregate"), PAIRS, ids=lambda p: getattr(p, "name", p))
+@pytest.mark.parametrize(("name", "aggregate", "compiled"), COMPILED)
 @given(data=st.data(), size=st.sampled_from(SIZES), rows=st.integers(1, 60))
 def test_windows_of_one_size(name, aggregate, compiled, data, size, rows):
     column, lengths = data.draw(integers(rows)), data.draw(cuts(rows))

@@ -62,8 +62,11 @@ def test_a_value_may_come_back_after_the_hole():
     assert distinct(Coded(np.array([0, 1, 0, 2], np.int32), bounds)).tolist() == [3]
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("shape", [MONOTONIC, ARBITRARY])
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [(MONOTONIC, np.int32), (ARBITRARY, np.int32), (MONOTONIC, np.int64),
+     pytest.param(ARBITRARY, np.int64, marks=pytest.mark.long)],
+)  # fmt: skip
 def test_threads_share_frames_of_many_rows(dtype, shape, monkeypatch):
     monkeypatch.setenv("SASH_THREADS", "3")
     rows, random = 400_000, np.random.default_rng(3)

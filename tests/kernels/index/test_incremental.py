@@ -1,6 +1,7 @@
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ def test_finds_the_smallest_of_the_most_frequent_codes(query):
     assert modes.tolist() == [min(c, key=lambda code: (-c[code], code), default=-1) for c in counters]
 
 
+@pytest.mark.long
 @given(queries(np.int64), coded(np.int64))
 def test_takes_wide_positions(query, columns):
     both_as_expected(incremental.select, *query)

@@ -58,6 +58,7 @@ def test_the_kth_of_a_permutation_is_found(fanout, sampling, column):
     assert [first.tolist(), second.tolist()] == [[ranks[0] for ranks in expected], [ranks[1] for ranks in expected]]
 
 
+@pytest.mark.long
 @given(columns())
 def test_positions_may_take_64_bits(column):
     values, lo, hi = (array.astype(np.int64) for array in column)

@@ -33,6 +33,7 @@ def test_modes_among_many_codes(given):
     check(given)
 
 
+@pytest.mark.long
 @given(coded(dtype=np.int64))
 def test_modes_of_wide_positions(given):
     check(given)

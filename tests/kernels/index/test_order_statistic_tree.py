@@ -22,6 +22,7 @@ def test_counts_the_rows_below_a_threshold(query, threshold):
     assert counts.tolist() == [int((frame < threshold).sum()) for frame in frames]
 
 
+@pytest.mark.long
 @given(queries(np.int64))
 def test_takes_wide_positions(query):
     both_as_expected(order_statistic_tree.select, *query)

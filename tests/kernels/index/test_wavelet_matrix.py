@@ -68,7 +68,7 @@ def test_any_frame_is_selected_from_and_counted(tree, asked):
     check(tree, *asked)
 
 
-@pytest.mark.parametrize("tree", [wavelet_matrix, sorted_segment_tree])
+@pytest.mark.parametrize("tree", [wavelet_matrix, pytest.param(sorted_segment_tree, marks=pytest.mark.long)])
 @given(asked=questions(np.int64))
 def test_positions_may_take_64_bits(tree, asked):
     check(tree, *asked)

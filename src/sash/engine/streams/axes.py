@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.errors import SashError
 from sash.expressions.columns import Expression
 from sash.expressions.evaluation import evaluate, predicate
 from sash.kernels.slices import numbering
@@ -249,8 +248,6 @@ class DeltaAxis(ListedAxis):
         self.extents, self.column = tuple(extents), extents[0].column
         whole = pa.types.is_integer(kind) and all(isinstance(each.range, int) for each in extents)
         whole = whole and all(each.slide is None or isinstance(each.slide, int) for each in extents)
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-            raise SashError(f"range by delta takes a column of numbers, got {self.column} of type {kind}")
         self.dtype = np.dtype(np.int64 if whole and kind != pa.uint64() else np.float64)
         self.reached, self.last = NONE, np.zeros(0, self.dtype)
         self.started = np.zeros(0, np.uint8)

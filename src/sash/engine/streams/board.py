@@ -10,7 +10,7 @@ from typing import Any
 from sash.engine.streams.explaining import explain
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Query, Scheme, Settings
-from sash.engine.streams.settings import queries_of, slicer_of
+from sash.engine.streams.settings import check, queries_of, slicer_of
 from sash.engine.streams.sources import Source
 from sash.errors import SashError
 from sash.planner.streams import StreamPlan
@@ -26,7 +26,8 @@ class Board:
     _before: Scheme | None = None  # that of the board without its last queries
 
     def __post_init__(self) -> None:
-        _ = self._scheme  # whatever is wrong is said now
+        if self._scheme.queries:  # whatever is wrong is said now
+            check(self._scheme)
 
     def query(
         self,
@@ -48,7 +49,8 @@ class Board:
             using: the name of the algorithm that folds windows, for the curious.
 
         """
-        more = queries_of(name, aggregate, range, slide, using, taken=[query.name for query in self._queries])
+        taken = {*self._scheme.key_names, *(each.name for each in self._queries)}
+        more = queries_of(name, aggregate, range, slide, using, taken)
         return replace(self, _queries=(*self._queries, *more), _before=self._scheme)
 
     def results(self, emit: str = "final", starts: bool = False, late: bool = False) -> Any:
@@ -61,6 +63,7 @@ class Board:
             late: add rows for what was set aside, with the reason, in a column ``late``.
 
         """
+        self._check_queries()
         return self._source.results(self, emit, starts, late)
 
     def late(self) -> Any:

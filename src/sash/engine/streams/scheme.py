@@ -128,6 +128,9 @@ class Scheme:
             raise SashError(f"offset is for windows by time, got {settings.offset} for windows by {kind}")
         if settings.watermark is not None and settings.time is None:
             raise SashError("watermark needs time=, the column that it is behind")
+        if isinstance(query.extent, DeltaExtent):
+            with column_named("range"):
+                check_delta(query.extent.column, infer(query.extent.column, self.schema))
         for part in ("column", "condition"):
             mine, theirs = getattr(query.extent, part, None), getattr(first.extent, part, None)
             if mine is not None and theirs is not None:
@@ -313,6 +316,12 @@ class Scheme:
     def answer_names(self) -> tuple[str, ...]:
         """The names of the columns of answers, without starts."""
         return (*self.key_names, "window_end", *(query.name for query in self.queries))
+
+
+def check_delta(column: Expression, kind: pa.DataType) -> None:
+    """Refuse a column that has no distances."""
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise SashError(f"range by delta takes a column of numbers, got {column} of type {kind}")
 
 
 def _extent_key(extent: Extent) -> Any:

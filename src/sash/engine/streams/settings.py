@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
+
 from sash.algebra import Call, Over
+from sash.engine.streams.answering import asked_of_rows, foldings
+from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.scheme import Query, Scheme, Settings
-from sash.errors import Refused, SashError
+from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column
 from sash.planner.algorithms import NAMES
 from sash.windows.extents import extent_of, interval_of, microseconds
@@ -16,6 +20,7 @@ from sash.windows.intervals import Interval
 from sash.windows.slicing import SLICERS, edges_of
 
 TAKEN = "window_end"
+NONE = np.zeros(0, np.int64)
 
 
 def settings_of(time: Any, key: Any, watermark: Any, offset: Any, slicer: str | None) -> Settings:
@@ -41,7 +46,7 @@ def _keys(key: Any) -> tuple[Expression, ...]:
 
 
 def queries_of(
-    name: str | Mapping[str, Any], aggregate: Any, range: Any, slide: Any, using: str | None, taken: Sequence[str]
+    name: str | Mapping[str, Any], aggregate: Any, range: Any, slide: Any, using: str | None, taken: Collection[str]
 ) -> tuple[Query, ...]:
     """One query, or several over the same windows."""
     if isinstance(name, Mapping):
@@ -94,3 +99,19 @@ def slicer_of(scheme: Scheme) -> str:
 def in_order(scheme: Scheme) -> bool:
     """Whether rows come in the order of their windows, as far as the settings say."""
     return scheme.kind != "time" or not scheme.delay
+
+
+def check(scheme: Scheme) -> None:
+    """Refuse a slicer, or an algorithm that a new query names, which cannot do what it is to do."""
+    slicer_of(scheme)
+    new = range(len(scheme.known), len(scheme.queries))
+    if not any(scheme.queries[k].using for k in new):
+        return
+    folding, rows = foldings(scheme), WindowRows(HeldRows(scheme.schema))
+    for k in new:
+        planned = scheme.planned[k]
+        with column_named(planned.query.name):
+            if k in folding:
+                folding[k].choice(planned.query.using, 0, 0, 0)
+            elif planned.query.using:
+                asked_of_rows(rows, planned, NONE, NONE)

@@ -1,0 +1,92 @@
+"""Continuous queries on a batch DataFrame give what they give on the same rows as a table."""
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import functions as F
+
+import sash
+from engine.streams.stream_oracle import same
+from sash import functions as sf
+from sash.errors import SashError
+
+
+@pytest.fixture(scope="module")
+def events(spark):
+    at = F.when(F.col("id") % 97 != 5, F.timestamp_micros(F.col("id") * 700_000 + 1_700_000_000_000_000))
+    rows = spark.range(600).select(
+        at.alias("ts"), (F.col("id") % 3).cast("string").alias("plug"), (F.col("id") * 7 % 11).alias("load"), "id"
+    )
+    return rows.repartition(3)
+
+
+def sorted_rows(table):
+    return sorted(table.to_pylist(), key=lambda row: (str(row["window_end"]), str(row.get("plug"))))
+
+
+def boards(events, **settings):
+    """The board on Spark, and that of the same rows in order, in memory."""
+    table = events.orderBy("id").toArrow()
+    return sash.stream(events, **settings), sash.stream(table, **settings)
+
+
+PARTIALS = {"peak": sf.max("load"), "mean": sf.avg("load"), "spread": sf.stddev("load"), "n": sf.count()}
+ROWS = {"mid": sf.median("load"), "last": sf.last("id"), "kinds": sf.count_distinct("load")}
+
+
+@pytest.mark.parametrize("key", ["plug", None])
+@pytest.mark.parametrize("calls", [PARTIALS, {**PARTIALS, **ROWS}], ids=["partials", "rows"])
+def test_windows_by_time(events, key, calls):
+    found = []
+    for board in boards(events, time="ts", key=key):
+        board = board.query(calls, range="1 minute", slide="20 seconds").query("t", sf.min("load"), range="45 seconds")
+        results = board.results(emit="changes", starts=True)
+        found.append(sorted_rows(results if isinstance(results, pa.Table) else results.toArrow()))
+    assert len(found[0]) > 10
+    for mine, theirs in zip(*found, strict=True):
+        assert all(same(mine[name], theirs[name]) for name in theirs)
+
+
+def test_windows_by_count_follow_time(events):
+    found = []
+    for board in boards(events.where("ts is not null"), time="ts", key="plug"):
+        results = board.query({**PARTIALS, **ROWS}, range=10, slide=4).results()
+        found.append(sorted_rows(results if isinstance(results, pa.Table) else results.toArrow()))
+    assert len(found[0]) == 147
+    assert found[0] == found[1]
+    with pytest.raises(SashError, match="time must be given for windows by count on Spark"):
+        sash.stream(events, key="plug").query("n", sf.count(), range=10)
+
+
+def test_rows_without_a_place_are_reported(events):
+    board = sash.stream(events, time="ts", key="plug").query("n", sf.count(), range="1 hour")
+    late = board.late()
+    assert late.columns == ["ts", "plug", "load", "id", "reason"]
+    assert {row.reason for row in late.collect()} == {"ts is NULL"}
+    both = board.results(late=True)
+    assert both.where("late is not null").select("late.row.id").count() == late.count() == 7
+    assert both.where("late is null").agg(F.sum("n")).first()[0] == 593
+
+
+def test_columns_of_pyspark_and_expressions(events):
+    board = sash.stream(events, time=F.col("ts"), key=sash.col("plug"))
+    found = board.query("s", sf.sum(F.col("load") * 2), range="1 hour").results().toArrow()
+    plain = sash.stream(events.toArrow(), time="ts", key="plug").query(
+        "s", sf.sum(sash.col("load") * 2), range="1 hour"
+    )
+    assert sorted_rows(found) == sorted_rows(plain.results())
+
+
+def test_a_streaming_frame_is_refused(spark):
+    with pytest.raises(SashError, match="source must be a batch DataFrame, got a streaming one"):
+        sash.stream(spark.readStream.format("rate").load())
+
+
+@pytest.mark.long
+def test_on_connect(connect):
+    assert connect.run(on_connect) == [5]
+
+
+def on_connect(spark):
+    rows = spark.range(100).select(F.timestamp_seconds("id").alias("ts"), (F.col("id") % 2).alias("k"))
+    found = sash.stream(rows, time="ts", key="k").query("n", sf.count(), range="10 seconds").results()
+    return sorted({row.n for row in found.collect()})
