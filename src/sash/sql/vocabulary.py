@@ -251,6 +251,9 @@ FUNCTIONS: dict[str, Reading] = {
     "ith_smallest": _with_constants(sf.ith_smallest, "i", least=1),
     "top_k": _with_constants(sf.top_k, "k", least=1),
     "moment_quantile": _with_constants(sf.moment_quantile, "p", least=1),
+    "kll_percentile": _with_constants(sf.kll_percentile, "percentage", "k", least=1),
+    "hll_count_distinct": _with_constants(sf.hll_count_distinct, "lg_k"),
+    "frequent_items": _with_constants(sf.frequent_items, "n", "lg_k", least=1),
     "bloom_filter": _with_constants(sf.bloom_filter, "bits", "hashes"),
     # the papers', DuckDB's and PostgreSQL's names
     "argmax": _swapped(sf.max_by),

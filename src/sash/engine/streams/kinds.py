@@ -24,7 +24,6 @@ class Kind:
     def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
         self.inputs = Inputs(aggregate, dtypes)
         self._folding = specialise(cell_folding, self.inputs.aggregate, self.inputs.dtypes)
-        self._joining = specialise(joining, self.inputs.aggregate, self.inputs.dtypes)
         self.partial = Partial(self._folding.state, self._folding.shape)
 
     def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, held: np.ndarray) -> None:
@@ -34,7 +33,7 @@ class Kind:
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """The fold of each run of partials, given by their places."""
         out = np.empty(len(edges) - 1, self.partial.state)
-        self._joining.run(states, which, edges, out)
+        specialise(joining, self.inputs.aggregate, self.inputs.dtypes).run(states, which, edges, out)
         return out
 
     def packed(self, states: np.ndarray, held: np.ndarray) -> np.ndarray | pa.Table:
