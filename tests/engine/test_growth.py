@@ -252,7 +252,10 @@ def limit(function, frame):
 
 
 def cases():
-    """Each function on the hard frames and every fourth of the others, with all data and partitions by turns."""
+    """Each function on the hard frames and every fourth of the others, with all data and partitions by turns.
+
+    Half of the others take their turn with the long tests.
+    """
     for f, function in enumerate(FUNCTIONS):
         for k, frame in enumerate(FRAMES):
             often = function in ("mode", "entropy")
@@ -265,7 +268,8 @@ def cases():
                     partitions = "one partition"
                 if function == "collect_set":  # whose lists are as long as there are values
                     data = ("all equal", "two by turns")[k % 2]
-                yield function, frame, data, partitions
+                marks = () if frame in HARD or often or (f + k) % 8 == 0 else pytest.mark.long
+                yield pytest.param(function, frame, data, partitions, marks=marks)
 
 
 @pytest.mark.parametrize(("function", "frame", "data", "partitions"), list(cases()))

@@ -10,7 +10,7 @@ from oracle import oracle
 from sash.algebra.catalogue import builtin
 from sash.kernels.fifo import ALGORITHMS, Sliding
 from sash.kernels.fifo.sliding import refusal
-from strategies import SIZES, cuts, doubles, integers, monotonic_frames, ranges_at_each_end
+from strategies import SIZES, cuts, doubles, integers, monotonic_frames, ranges_at_each_end, usually
 
 AFFINE = sash.Aggregate(  # x -> p·x + q, composed modulo a prime: neither commutative nor selective
     "affine",
@@ -64,6 +64,7 @@ def stream(window, column, lengths, frames, aggregate, ranged=False, late=0, **m
 
 
 @pytest.mark.parametrize(("name", "aggregate", "compiled"), COMPILED)
+@usually(50)
 @given(data=st.data(), rows=st.integers(0, 40))
 def test_frames_that_move_right(name, aggregate, compiled, data, rows):
     column = data.draw(integers(rows))
@@ -76,6 +77,7 @@ def test_frames_that_move_right(name, aggregate, compiled, data, rows):
 
 
 @pytest.mark.parametrize(("name", "aggregate", "compiled"), COMPILED)
+@usually(50)
 @given(data=st.data(), size=st.sampled_from(SIZES), rows=st.integers(1, 60))
 def test_windows_of_one_size(name, aggregate, compiled, data, size, rows):
     column, lengths = data.draw(integers(rows)), data.draw(cuts(rows))
