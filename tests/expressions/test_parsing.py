@@ -192,3 +192,8 @@ ONE_ARGUMENT = [name for name, (least, most) in FUNCTIONS.items() if least == mo
 def test_what_a_column_shows_reads_back_as_the_same_column(column):
     assert parse(column.key).key == column.key
     assert bind(column, {path[0] for path in column.paths}).names == column.names
+
+
+@pytest.mark.parametrize("word", ["load", "cache", "refresh", "analyze", "comment", "show", "call", "execute", "start"])
+def test_columns_may_be_named_like_statements(word):
+    assert str(parse(f"{word} = 3")) == f"{word} = 3"

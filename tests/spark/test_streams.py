@@ -76,6 +76,36 @@ def test_columns_of_pyspark_and_expressions(events):
     assert sorted_rows(found) == sorted_rows(plain.results())
 
 
+def test_keys_that_are_computed_and_windows_by_what_pyspark_computes(spark, events):
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    try:
+        found = (
+            sash.stream(events, time="ts", key=sash.col("id") % 2).query("m", sf.median("id"), range="1 hour").results()
+        )
+        assert found.count() == 2
+        early = sash.stream(events, time="ts", key=(F.col("id") % 2).alias("odd"))
+        early = early.query("m", sf.median("id"), range="1 hour").results(emit="updates")
+        assert early.columns == ["odd", "window_end", "m"]
+        assert early.count() == 2
+    finally:
+        spark.conf.unset("spark.sql.adaptive.enabled")
+    known = events.where("ts is not null")
+    by = {"firsts": sf.first("id"), "all": sf.collect_list("load")}
+    ends = sash.stream(known, time="ts").query(by, range=sash.punctuation(F.col("load") == 3)).results().toArrow()
+    same_ends = sash.stream(known.orderBy("ts").toArrow(), time="ts").query(by, range=sash.punctuation("load = 3"))
+    assert sorted_rows(ends) == sorted_rows(same_ends.results())
+    odd = known.select("ts", F.col("id").alias("a.b"), F.col("load").alias("f`g"))
+    far = sash.stream(odd, time="ts").query("n", sf.max("`a.b`"), range=sash.delta(F.col("`a.b`") * 2, 10)).results()
+    assert far.count() == known.count()
+    assert sash.stream(odd, time="ts").query("n", sf.count(), range="1 hour").late().columns == [
+        "ts",
+        "a.b",
+        "f`g",
+        "reason",
+    ]
+    assert sash.stream(odd, time="ts").query("n", sf.count(), range="1 hour").late().count() == 0
+
+
 def test_a_streaming_frame_is_refused(spark):
     with pytest.raises(SashError, match="source must be a batch DataFrame, got a streaming one"):
         sash.stream(spark.readStream.format("rate").load())

@@ -70,6 +70,15 @@ _TYPES = {"TEXT": "string", "TIMESTAMPTZ": "timestamp", "TIMESTAMPLTZ": "timesta
 _BRANCHES = frozenset({"EQ", "NEQ", "LT", "LTE", "GT", "GTE", "NullSafeEQ", "Is", "In", "Between", "Like"})
 
 
+_STATEMENTS = frozenset(
+    """
+    alter analyze attach begin cache call comment commit copy declare desc describe detach end execute explain export
+    fetch kill load lock merge optimize pragma refresh rename reset revoke rollback show start truncate uncache unset
+    update use
+    """.split()
+)
+
+
 def parse(text: str) -> Column:
     """The expression that a text means in Spark SQL.
 
@@ -82,7 +91,10 @@ def parse(text: str) -> Column:
     from sqlglot.errors import SqlglotError
 
     try:
-        trees = sqlglot.parse(_with_escaped_quotes(text, sqlglot), read="spark")
+        given = _with_escaped_quotes(text, sqlglot)
+        if given.lstrip().partition(" ")[0].lower() in _STATEMENTS:  # a column may be named like one: load = 3
+            given = f"({given})"
+        trees = sqlglot.parse(given, read="spark")
         if len(trees) != 1 or trees[0] is None:
             raise SashError(f"an expression is one expression of Spark SQL, got {text!r}")
         return _Reader(text).read(trees[0])

@@ -21,13 +21,15 @@ from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Query, Scheme, Settings
 from sash.engine.streams.sources import Source, with_late
 from sash.errors import SashError
-from sash.expressions.columns import Expression, Foreign, Name
-from sash.expressions.naming import check_names, quoted
+from sash.expressions.columns import Foreign, Name
+from sash.expressions.naming import bind, check_names, quoted
 from sash.spark import failures
-from sash.spark.inputs import arrow_types
+from sash.spark.inputs import arrow_types, spark_column
 from sash.spark.worker import begin
 from sash.windows import Window
 
+GATHERED = 1 << 20  # rows that are pushed at a time
+COMPUTED = "__sash_"
 ANYWHERE = Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
 
 
@@ -58,17 +60,24 @@ class SparkSource(Source):
         found: dict[Any, str] = {}
         columns = {}
 
-        def named(expression: Expression) -> Expression:
+        def named(expression: Any) -> Any:
             if not isinstance(expression, Foreign):
                 return expression
             if expression.key not in found:
-                found[expression.key] = f"__sash_{len(found)}"
+                found[expression.key] = f"{COMPUTED}{len(found)}"
                 columns[found[expression.key]] = F.coalesce(expression.column)
             return Name((found[expression.key],))
 
-        keys = tuple(map(named, settings.key))
-        settings = replace(settings, key=keys, time=None if settings.time is None else named(settings.time))
-        queries = tuple(replace(each, call=rewritten(each.call.over(ANYWHERE), named).call) for each in queries)
+        def extent(given: Any) -> Any:
+            parts = {part: named(getattr(given, part)) for part in ("column", "condition") if hasattr(given, part)}
+            return replace(given, **parts) if parts else given
+
+        names = tuple(self.frame.select(key.column).columns[0] if isinstance(key, Foreign) else None
+                      for key in settings.key)  # fmt: skip
+        keys, time = tuple(map(named, settings.key)), named(settings.time)
+        settings = replace(settings, key=keys, time=time, names=names if any(names) else ())
+        queries = tuple(replace(each, call=rewritten(each.call.over(ANYWHERE), named).call, extent=extent(each.extent))
+                        for each in queries)  # fmt: skip
         return self.frame.withColumns(columns) if columns else self.frame, settings, queries
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
@@ -79,13 +88,13 @@ class SparkSource(Source):
         _refuse_unknown(answers)
         if scheme.kind == "time" and not scheme.held and not late:
             return self._by_partials(board, operator)
-        schema = with_late(answers.empty_table(), operator.late()).schema if late else answers
+        schema = with_late(answers.empty_table(), _given(operator.late())).schema if late else answers
 
         def found(operator: Operator) -> pa.Table:
             closed = operator.close()
-            return with_late(closed, operator.late()) if late else closed
+            return with_late(closed, _given(operator.late())) if late else closed
 
-        return self._by_rows(board, scheme, slicer, emit, starts, schema, found, whole=late)
+        return self._by_rows(board, scheme, slicer, emit, starts, schema, found, whole=late, late=late)
 
     def late(self, board: Any) -> DataFrame:
         """What has no place, as a DataFrame."""
@@ -93,9 +102,9 @@ class SparkSource(Source):
 
         def found(operator: Operator) -> pa.Table:
             operator.close()
-            return operator.late()
+            return _given(operator.late())
 
-        schema = Late.schema(operator.scheme.schema)
+        schema = _given(Late.schema(operator.scheme.schema).empty_table()).schema
         return self._by_rows(board, operator.scheme, operator.slicer, "final", False, schema, found, whole=True)
 
     def _by_rows(
@@ -108,22 +117,24 @@ class SparkSource(Source):
         schema: pa.Schema,
         found: Callable[[Operator], pa.Table],
         whole: bool,
+        late: bool = False,
     ) -> DataFrame:
         """Move rows by key, and let one task have all rows of a key."""
         failures.install()
         frame, settings, _ = self._read(board._settings, board._queries)
         names = list(scheme.schema.names) if whole or scheme.kind == "delta" else _columns(scheme)
         kept = scheme if names == list(scheme.schema.names) else _narrowed(scheme, names)
-        placed = frame.select(*map(_column, names)) if names else frame.select(F.lit(True).alias("__sash_row"))
-        keys = [_column(key) for key in _plain(settings.key, names)]
-        placed = placed.repartition(*keys) if keys else placed.repartition(1)
+        keys = [spark_column(key if isinstance(key, Foreign) else bind(key, names)) for key in settings.key]
+        placed = _numbered(frame.repartition(*keys) if keys else frame.repartition(1), names)
 
         def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             begin()
             operator = Operator(kept, slicer, emit=emit, starts=starts, arrival=False)
             operator.unmoved()
-            for batch in batches:
-                operator.push(_as_schema(batch, kept.schema))
+            for table in _gathered(batches, kept.schema, None if emit == "updates" else GATHERED):
+                pushed = operator.push(table)
+                if pushed.num_rows:
+                    yield from _told(with_late(pushed, _given(operator.late())) if late else pushed, schema)
             yield from _told(found(operator), schema)
 
         return placed.mapInArrow(work, from_arrow_schema(schema))
@@ -141,8 +152,8 @@ class SparkSource(Source):
             begin()
             operator = Operator(scheme, slicer)
             operator.unmoved()
-            for batch in batches:
-                operator.push(_as_schema(batch, scheme.schema))
+            for table in _gathered(batches, scheme.schema, GATHERED):
+                operator.push(table)
             yield from _told(operator.partials(), partials)
 
         def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -154,7 +165,7 @@ class SparkSource(Source):
                 operator.take(pa.concat_tables(tables))
             yield from _told(operator.close(), answers)
 
-        folded = frame.select(*map(_column, names)).mapInArrow(fold, from_arrow_schema(partials))
+        folded = _numbered(frame, names).mapInArrow(fold, from_arrow_schema(partials))
         keys = [F.col(quoted(name)) for name in partials.names if name.startswith("key ")]
         return (folded.repartition(*keys) if keys else folded.repartition(1)).mapInArrow(
             answer, from_arrow_schema(answers)
@@ -173,16 +184,28 @@ def _narrowed(scheme: Scheme, names: list[str]) -> Scheme:
     return replace(scheme, schema=pa.schema([scheme.schema.field(name) for name in names]))
 
 
-def _plain(keys: tuple[Expression, ...], names: list[str]) -> list[str]:
-    """The columns whose rows must come together: those that the key is made of."""
-    found: dict[str, None] = {}
-    for key in keys:
-        found |= dict.fromkeys(sorted(check_names(key, names)))
-    return list(found)
+def _numbered(frame: DataFrame, names: list[str]) -> DataFrame:
+    """These columns under names that need no care: PySpark looks columns up by name, and takes a dot for a field."""
+    columns = [F.col(quoted(name)).alias(f"c{place}") for place, name in enumerate(names)]
+    return frame.select(*(columns or [F.lit(True).alias("c0")]))
 
 
-def _column(name: str) -> Any:
-    return F.col(quoted(name))
+def _given(aside: pa.Table) -> pa.Table:
+    """Rows set aside, without the columns that were computed."""
+    return aside.drop_columns([name for name in aside.column_names if name.startswith(COMPUTED)])
+
+
+def _gathered(batches: Iterator[pa.RecordBatch], schema: pa.Schema, rows: int | None) -> Iterator[pa.Table]:
+    """Batches put together to tables of so many rows, or to one: what is pushed costs as much as the state, too."""
+    tables, count = [], 0
+    for batch in batches:
+        tables.append(_as_schema(batch, schema))
+        count += batch.num_rows
+        if rows is not None and count >= rows:
+            yield pa.concat_tables(tables)
+            tables, count = [], 0
+    if tables:
+        yield pa.concat_tables(tables)
 
 
 def _as_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:

@@ -182,7 +182,9 @@ def interval_of(argument: str, size: Any) -> Interval:
         return Interval.of(size)
     if isinstance(size, str):
         return Interval.parse(size, argument)
-    raise SashError(f"{argument} must be {TAKES}, got {size!r}")
+    takes = TAKES if argument == "range" else "an interval such as '15 minutes'"
+    takes += ", like the range" if argument == "slide" else ""
+    raise SashError(f"{argument} must be {takes}, got {size!r}")
 
 
 def microseconds(argument: str, interval: Interval) -> int:

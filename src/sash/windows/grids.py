@@ -18,6 +18,7 @@ from sash.windows.intervals import DAY, Interval
 
 PER_MICROSECOND = {"us": 1, "ns": 1000}
 LONGEST_MONTH = 31 * DAY
+REACH = {"us": (-12 * 280_000, 12 * 280_000), "ns": (-12 * 280, 12 * 280)}  # months since 1970 that ticks count to
 
 
 @dataclass(frozen=True)
@@ -148,22 +149,23 @@ class CalendarGrid:
 
     def _windows(self, at: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
         """The number of a window, and the starts and ends of that and the following: all that hold some positions."""
-        ticks = PER_MICROSECOND[self.unit]
         lo, hi = (int(at.min()), int(at.max())) if len(at) else (0, 0)
-        reach = self.range.months * LONGEST_MONTH * ticks + self._length + abs(self.offset)
-        most = 400 * 12 * 31 * DAY * ticks  # beyond that, the calendar is out of reach of a position
-        lo, hi = max(lo - reach, -most * 2), min(hi + abs(self.offset), most * 8)
-        first = self._month(lo) // self.months - 2
-        last = self._month(hi) // self.months + 2
+        reach = self.range.months * LONGEST_MONTH * PER_MICROSECOND[self.unit] + self._length + abs(self.offset)
+        least, most = REACH[self.unit]
+        first = max(self._month(lo - reach), least) // self.months - 2
+        last = min(self._month(hi + abs(self.offset)), most) // self.months + 2
         key = (first, last)
-        if key not in self._made:
-            self._made.clear()
+        found = self._made.get(key)
+        if found is None:  # threads may both make it
             windows = np.arange(first, last + 1, dtype=np.int64)
-            self._made[key] = (first, self.starts(windows), self.ends(windows))
-        return self._made[key]
+            found = (first, self.starts(windows), self.ends(windows))
+            self._made.clear()
+            self._made[key] = found
+        return found
 
     def _month(self, tick: int) -> int:
-        return int(np.int64(tick // PER_MICROSECOND[self.unit]).astype("M8[us]").astype("M8[M]").astype(np.int64))
+        microseconds = max(min(tick // PER_MICROSECOND[self.unit], 9 * 10**18), -9 * 10**18)
+        return int(np.int64(microseconds).astype("M8[us]").astype("M8[M]").astype(np.int64))
 
     def _moved(self, months: np.ndarray) -> np.ndarray:
         """Starts of months since 1970 in the zone, with the offset."""

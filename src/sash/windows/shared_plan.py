@@ -16,7 +16,7 @@ import numpy as np
 from sash.windows.grids import Grid
 from sash.windows.slicing import Edges, edges_of
 
-COUNTED = 2_000_000  # edges of a composite slide that are counted one by one
+COUNTED = 100_000  # edges of a composite slide that are counted one by one
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,15 @@ class SharedPlan:
         first = self.edges.between(position, position)
         return bool(len(first)) and int(first[0]) < position
 
+    @property
+    def common_counted(self) -> bool:
+        """Whether the edges that each query marks are few enough to be counted one by one."""
+        return sum(2 * self.composite // grid.slide for grid in set(self.grids.values())) <= COUNTED
+
     @cached_property
     def common_edges(self) -> int:
         """Edges of a composite slide that two or more queries mark; of as many as are counted."""
-        if not self.counted:
+        if not self.common_counted:
             return 0
         marks = []
         for grid, queries in Counter(self.grids.values()).items():
@@ -89,12 +94,18 @@ class SharedPlan:
         return {grid: self._slices(grid) for grid in set(self.grids.values())}
 
     def _slices(self, grid: Grid) -> int:
-        if self.counted and self._at_most * (1 + grid.range // self.composite) <= COUNTED:
-            starts = grid.origin % grid.slide + grid.slide * np.arange(max(self.composite // grid.slide, 1))
-            edges = self.edges.between(0, int(starts[-1]) + grid.range)
-            held = np.searchsorted(edges, starts + grid.range, "left") - np.searchsorted(edges, starts, "left")
-            return int(held.max())
-        return sum(grid.range // each.step + 1 for each in self.edges.progressions)
+        longest = max(grid.range for grid in self.grids.values())
+        if self._at_most * (2 + longest // self.composite) > COUNTED:
+            return sum(grid.range // each.step + 1 for each in self.edges.progressions)
+        starts = grid.origin % grid.slide + grid.slide * np.arange(max(self.composite // grid.slide, 1))
+        held = [np.searchsorted(self._table, at, "left") for at in (starts, starts + grid.range)]
+        return int((held[1] - held[0]).max())
+
+    @cached_property
+    def _table(self) -> np.ndarray:
+        """The edges that windows of one composite slide may hold."""
+        longest = max(grid.range + grid.slide for grid in self.grids.values())
+        return self.edges.between(0, self.composite + longest)
 
     @property
     def largest(self) -> int:

@@ -19,8 +19,10 @@ from math import gcd
 import numpy as np
 
 from sash.errors import Refused
-from sash.windows.grids import CalendarGrid, Grid, Progression
+from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid, Progression
+from sash.windows.intervals import DAY
 
+SHORTEST_MONTH = 28 * DAY
 SLICERS = ("panes", "pairs", "cutty")
 
 
@@ -34,14 +36,16 @@ class Edges:
 
     def how_many(self, lo: int, hi: int) -> int:
         """How many edges there are between two positions, at most."""
-        return sum((hi - lo) // each.step + 2 for each in self.progressions) + 64 * len(self.calendars)
+        return sum((hi - lo) // each.step + 2 for each in self.progressions) + sum(
+            (hi - lo) // (each.months * SHORTEST_MONTH * PER_MICROSECOND[each.unit]) + 8 for each in self.calendars
+        )
 
     def between(self, lo: int, hi: int) -> np.ndarray:
         """All edges from the last at or before ``lo`` up to ``hi``, in order."""
         found = [each.between(lo, hi) for each in self.progressions]
         found += [each.between(lo, hi, ends=not self.starts_only) for each in self.calendars]
-        if len(found) == 1:
-            return found[0]
+        if len(found) < 2:
+            return found[0] if found else np.zeros(0, np.int64)
         edges = np.unique(np.concatenate(found))
         return edges[max(int(np.searchsorted(edges, lo, "right")) - 1, 0) :]
 

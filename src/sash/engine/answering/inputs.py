@@ -69,7 +69,7 @@ def _lifted(question: Question, column: Expression, kept: Kept) -> tuple[np.ndar
         array = array.cast(pa.int32())
     if not builtin(aggregate, ORDINAL) or _number(kind):
         return kept.only(numbers(array, name)), kind if pa.types.is_float16(kind) else None
-    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+    if not is_coded(aggregate, kind):
         return kept.only(_ticks(array)), kind
     ranking = question.rows.ranking((asc(column),), kept)
     return ranking.codes.codes, ranking
@@ -88,6 +88,12 @@ def _check_cast(question: Question, columns: tuple[Expression, ...], dtypes: tup
 def builtin(aggregate: Aggregate, names: frozenset[str]) -> bool:
     """Whether the aggregate is one of these, and not a user's own of the same name."""
     return aggregate.name in names and aggregate.combine.__module__.startswith("sash.algebra.catalogue.")
+
+
+def is_coded(aggregate: Aggregate, kind: pa.DataType) -> bool:
+    """Whether values are lifted as numbers that say where they stand among the others, and mean nothing elsewhere."""
+    time = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
+    return builtin(aggregate, ORDINAL) and not _number(kind) and not time
 
 
 def _number(kind: pa.DataType) -> bool:

@@ -5,7 +5,9 @@ An axis of time or count has windows on a grid. The other two list their windows
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from sash.kernels.sorting import argsort
 from sash.windows.extents import DeltaExtent
 from sash.windows.grids import CalendarGrid, Grid
 
-LEAST, MOST = -(2**62), 2**62
+LEAST, MOST = -(2**63), 2**63 - 1
 NONE = np.zeros(0, np.int64)
 
 
@@ -35,6 +37,10 @@ class Axis:
     def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows that hold a row and have ended, sorted; ``upto`` is where the watermark is."""
         raise NotImplementedError
+
+    def ends_by(self, upto: int) -> bool:
+        """Whether a window may have ended since the last were answered."""
+        return True
 
     def ends_at(self, spec: int, key: np.ndarray, ends: np.ndarray) -> np.ndarray | None:
         """Whether a window ends at some positions, with rows or without; None where only those that ended do."""
@@ -84,6 +90,12 @@ class TimeAxis(Axis):
     def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows that hold a row and end after what has passed, up to the watermark."""
         return self._between(spec, key, at, self.passed, upto)
+
+    def ends_by(self, upto: int) -> bool:
+        """Whether a window ends after what has passed, up to the watermark."""
+        if self.passed == LEAST or upto == MOST:
+            return True
+        return any(first <= last for first, last in (grid.ending(self.passed, upto) for grid in self.grids))
 
     def _between(self, spec: int, key: np.ndarray, at: np.ndarray, after: Any, upto: Any) -> Any:
         grid = self.grids[spec]
@@ -146,6 +158,14 @@ class CountAxis(TimeAxis):
     def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows whose last row has come; with ``upto`` beyond all, those that are open, too."""
         return self._between(spec, key, at, self.answered[key], self.reached[key] if upto < MOST else MOST)
+
+    def ends_by(self, upto: int) -> bool:
+        """Whether a window may have ended since the last were answered."""
+        return True
+
+    def starts(self, spec: int, keys: np.ndarray, ends: np.ndarray, held: Any) -> np.ndarray:
+        """Where windows begin: the first ones at the first row."""
+        return np.maximum(super().starts(spec, keys, ends, held), 0)
 
     def passes(self, upto: int) -> None:
         """All windows whose last row has come were answered."""
@@ -245,23 +265,39 @@ class DeltaAxis(ListedAxis):
 
     def __init__(self, extents: Sequence[DeltaExtent], kind: pa.DataType) -> None:
         super().__init__(len(extents))
-        self.extents, self.column = tuple(extents), extents[0].column
-        whole = pa.types.is_integer(kind) and all(isinstance(each.range, int) for each in extents)
-        whole = whole and all(each.slide is None or isinstance(each.slide, int) for each in extents)
-        self.dtype = np.dtype(np.int64 if whole and kind != pa.uint64() else np.float64)
+        self.extents, self.column, self.kind = tuple(extents), extents[0].column, kind
+        self.dtype = np.dtype(np.float64 if pa.types.is_floating(kind) else np.int64)
         self.reached, self.last = NONE, np.zeros(0, self.dtype)
         self.started = np.zeros(0, np.uint8)
         self.told = [np.zeros(0, self.dtype) for _ in extents]
         self.moved = [np.zeros(0, np.uint8) for _ in extents]
 
+    def _size(self, size: float, rounded: Callable[[Decimal], Any]) -> np.ndarray:
+        """A distance as the column has them: whole numbers are rounded to what they compare to in the same way."""
+        if self.dtype.kind == "f":
+            return np.array([size], self.dtype)
+        scale = self.kind.scale if pa.types.is_decimal(self.kind) else 0
+        return np.array([min(int(rounded(Decimal(repr(size)).scaleb(scale))), MOST)], self.dtype)
+
     def values(self, table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
-        """The column as numbers, and which of them are known."""
+        """The column as numbers, and which of them are known; of decimals and unsigned ones, what is as far apart."""
         array = evaluate(self.column, table)
         array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
         known = array.is_valid().to_numpy(zero_copy_only=False)
-        filled = array.cast(pa.int64() if self.dtype.kind == "i" else pa.float64()).fill_null(0)
-        values = filled.to_numpy(zero_copy_only=False)
-        return np.ascontiguousarray(values), known & np.isfinite(values)
+        if pa.types.is_decimal(self.kind):
+            words = array.cast(pa.decimal128(38, self.kind.scale)).fill_null(0)
+            pairs = np.frombuffer(words.buffers()[1], np.int64, 2 * len(words), 16 * words.offset)
+            return np.ascontiguousarray(pairs[::2]), known
+        values = array.fill_null(0).to_numpy(zero_copy_only=False)
+        if self.kind == pa.uint64():
+            return (values ^ np.uint64(1 << 63)).view(np.int64), known
+        values = np.ascontiguousarray(values, self.dtype)
+        return values, known & np.isfinite(values)
+
+    def shown(self, keys: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """The column's values at the rows that end windows, as it has them."""
+        values = super().shown(keys, ends)
+        return (values.view(np.uint64) ^ np.uint64(1 << 63)) if self.kind == pa.uint64() and len(values) else values
 
     def number(
         self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None
@@ -295,8 +331,7 @@ class DeltaAxis(ListedAxis):
             return (number + 1) % extent.rows == 0
         self.told[spec], self.moved[spec] = _longer(self.told[spec], keys), _longer(self.moved[spec], keys)
         due = np.empty(len(codes), np.uint8)
-        step = np.array([extent.slide], self.dtype)
-        numbering.moved(codes, values, step, self.told[spec], self.moved[spec], due)
+        numbering.moved(codes, values, self._size(extent.slide, math.ceil), self.told[spec], self.moved[spec], due)
         return due != 0
 
     def starts(self, spec: int, keys: np.ndarray, ends: np.ndarray, held: Any) -> np.ndarray:
@@ -307,14 +342,17 @@ class DeltaAxis(ListedAxis):
         first = np.searchsorted(held.key, keys)  # where each key's rows begin
         place = first + (ends - 1 - held.at[first])  # numbers of a key follow each other
         starts = np.empty(len(keys), np.int64)
-        reach = np.array([self.extents[spec].range], self.dtype)
+        reach = self._size(self.extents[spec].range, math.floor)
         numbering.near(held.key, held.at, values, keys, ends, values[place], reach, starts)
         return starts
 
     def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
         """Which rows a window may still hold."""
         values, _ = self.values(held.table)
-        return self.last[key] - values <= max(extent.range for extent in self.extents)
+        reach = self._size(max(extent.range for extent in self.extents), math.floor)
+        with np.errstate(over="ignore"):
+            apart = self.last[key] - values
+        return (apart >= 0) & (apart <= reach[0])  # what overflows is far apart
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""

@@ -16,6 +16,7 @@ from sash.kernels.threads import shares, together
 from sash.windows.slicing import Edges
 
 PIECE = 1 << 20  # rows that one thread folds at least
+MANY = 1 << 12  # cells that may wait to be merged, in any case
 CHUNK = 1 << 16  # rows that are assigned and folded while they are in cache
 SIGN = np.uint64(1 << 63)
 
@@ -35,9 +36,11 @@ class Cells:
         self.key, self.at = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self.states = [np.zeros(0, kind.partial.state) for kind in kinds]
         self.held = [np.zeros(0, np.uint8) for _ in kinds]
+        self._new: list[tuple[Any, ...]] = []
+        self._waiting = 0
 
     def __len__(self) -> int:
-        return len(self.key)
+        return len(self.key) + self._waiting
 
     def fold(self, at: np.ndarray, codes: np.ndarray | None, keys: int, edges: Edges, columns: list[Column]) -> None:
         """Fold rows at some positions into the cells."""
@@ -48,7 +51,6 @@ class Cells:
         parts = together([partial(self._folded, at, codes, keys, edges, columns, lo, hi, *piece) for piece in pieces])
         for part in parts:
             self.append(*part)
-        self.merge()
 
     def _folded(
         self,
@@ -86,18 +88,31 @@ class Cells:
         )
 
     def append(self, key: np.ndarray, at: np.ndarray, states: list[np.ndarray], held: list[np.ndarray]) -> None:
-        """Add cells, which are to be merged."""
-        if not len(self):
-            self.key, self.at, self.states, self.held = key, at, states, held
-            return
-        self.key, self.at = np.concatenate([self.key, key]), np.concatenate([self.at, at])
-        self.states = [np.concatenate(both) for both in zip(self.states, states, strict=True)]
-        self.held = [np.concatenate(both) for both in zip(self.held, held, strict=True)]
+        """Add cells; they are merged when they are asked for, or as many as there were."""
+        self._new.append((key, at, states, held))
+        self._waiting += len(key)
+        if self._waiting > max(len(self.key), MANY):
+            self.settle()
+
+    def settle(self) -> Cells:
+        """Put all cells in order, each once; returns itself."""
+        if self._new:
+            parts = [(self.key, self.at, self.states, self.held), *self._new]
+            self._new, self._waiting = [], 0
+            if not len(self.key) and len(parts) == 2:
+                self.key, self.at, self.states, self.held = parts[1]
+            else:
+                keys, ats, states, held = zip(*parts, strict=True)
+                self.key, self.at = np.concatenate(keys), np.concatenate(ats)
+                self.states = [np.concatenate(arrays) for arrays in zip(*states, strict=True)]
+                self.held = [np.concatenate(arrays) for arrays in zip(*held, strict=True)]
+            self.merge()
+        return self
 
     def merge(self) -> None:
         """Sort cells, and make one of those that are the same; the older rows stay in front."""
         keys = [self.key.view(np.uint64), self.at.view(np.uint64) ^ SIGN]
-        if in_order(keys, np.array([0, len(self)])):
+        if in_order(keys, np.array([0, len(self.key)])):
             order = None
             key, at = self.key, self.at
         else:
@@ -133,14 +148,9 @@ class Cells:
         self.at = at
         self.merge()
 
-    def copy(self) -> Cells:
-        """The same cells; what is folded into the copy does not change these."""
-        twin = Cells(self.kinds)
-        twin.key, twin.at, twin.states, twin.held = self.key, self.at, list(self.states), list(self.held)
-        return twin
-
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
+        self.settle()
         found: dict[str, Any] = {"cell key": self.key, "cell at": self.at}
         for k, (states, held) in enumerate(zip(self.states, self.held, strict=True)):
             found |= {f"cell states {k}": self.kinds[k].packed(states, held), f"cell held {k}": held}

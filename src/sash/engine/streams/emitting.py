@@ -129,11 +129,6 @@ class Updates:
             self.key, self.end, self.told = answers.key, answers.end, list(answers.columns)
         return answers.take(np.flatnonzero(differs))
 
-    def closed(self, open_: np.ndarray) -> None:
-        """Forget windows that have closed."""
-        self.key, self.end = self.key[open_], self.end[open_]
-        self.told = [column.filter(pa.array(open_)) for column in self.told]
-
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
         told = {f"told {k}": pa.table({"told": column}) for k, column in enumerate(self.told)}

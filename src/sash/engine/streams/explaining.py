@@ -48,7 +48,7 @@ def explain(scheme: Scheme, slicer: str) -> StreamPlan:
 
 def _slices(scheme: Scheme, plan: SharedPlan) -> list[str]:
     at_most = "" if plan.counted else "at most "
-    common = f", {plan.common_edges:,} of them common to two queries or more" if plan.counted else ""
+    common = f", {plan.common_edges:,} of them common to two queries or more" if plan.common_counted else ""
     return [
         f"composite slide: {_length(scheme, plan.composite)}, with {at_most}{plan.edges_per_composite:,} "
         f"edge{'s' * (plan.edges_per_composite != 1)}{common}",

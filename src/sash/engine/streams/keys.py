@@ -49,7 +49,7 @@ def _distinct(array: pa.Array) -> tuple[np.ndarray, pa.Array]:
         codes, firsts = numbered(equality_key(array))
         return codes, array.take(pa.array(firsts))
     coded = array.dictionary_encode(null_encoding="encode")
-    return coded.indices.to_numpy(zero_copy_only=False), coded.dictionary
+    return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary
 
 
 class Keys:
@@ -97,7 +97,7 @@ class Keys:
 
 def check_key(name: str, kind: pa.DataType) -> None:
     """Refuse a type whose values cannot be told apart by hashing."""
-    if pa.types.is_nested(kind) or pa.types.is_interval(kind):
+    if pa.types.is_nested(kind) or pa.types.is_interval(kind) or pa.types.is_float16(kind):
         raise SashError(f"key must be of numbers, strings, booleans, dates or times, got {name} of type {kind}")
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sash.engine.streams.scheme import Scheme
 
 REASON = "reason"
+FAR = 2**63 - 1
 
 
 class Late(NamedTuple):
@@ -35,17 +36,19 @@ class Late(NamedTuple):
 
 def late_rows(scheme: Scheme, time: np.ndarray, known: np.ndarray | None, watermark: int | None) -> Late | None:
     """Which rows of a batch are late or have no time; None where none is."""
+    within = _within(scheme, time)
+    stays = known if within is None else within if known is None else known & within
     behind = None if watermark is None else time < watermark
-    if known is not None and behind is not None:
-        behind &= known
-    if known is None and (behind is None or not behind.any()):
+    if stays is not None and behind is not None:
+        behind &= stays
+    if stays is None and (behind is None or not behind.any()):
         return None
     rows, reasons = [np.zeros(0, np.int64)], []
-    stays = np.ones(len(time), np.bool_)
-    if known is not None:
-        stays &= known
-        rows.append(np.flatnonzero(~known))
-        reasons += [f"{scheme.settings.time} is NULL"] * len(rows[-1])
+    for mask, why in ((known, "is NULL"), (within, "is out of reach")):
+        if mask is not None:
+            rows.append(np.flatnonzero(~mask))
+            reasons += [f"{scheme.settings.time} {why}"] * len(rows[-1])
+    stays = np.ones(len(time), np.bool_) if stays is None else stays.copy()
     if behind is not None and behind.any():
         where = np.flatnonzero(behind)
         assert watermark is not None
@@ -55,6 +58,14 @@ def late_rows(scheme: Scheme, time: np.ndarray, known: np.ndarray | None, waterm
         reasons += missed[some].tolist()
         stays[where[gone]] = False
     return Late(np.concatenate(rows), pa.array(reasons, pa.string()), np.flatnonzero(stays))
+
+
+def _within(scheme: Scheme, time: np.ndarray) -> np.ndarray | None:
+    """Which rows have windows whose starts and ends are times that can be said; None for all."""
+    least, most = -FAR + scheme.margin, FAR - scheme.margin
+    if not len(time) or (time.min() > least and time.max() < most):
+        return None
+    return (time > least) & (time < most)
 
 
 def _missed(scheme: Scheme, time: np.ndarray, watermark: int) -> tuple[np.ndarray, np.ndarray]:

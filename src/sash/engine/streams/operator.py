@@ -70,7 +70,7 @@ class Operator:
         self._coarse = self._cut("cutty") if slicer == "cutty" else None
         self._kept = scheme.schema.names if scheme.kind == "delta" else scheme.needed
         self._delay = scheme.delay
-        self._making = repr((scheme.schema, scheme.settings, scheme.queries, slicer, emit))
+        self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit))
         self._clear()
 
     def _clear(self) -> None:
@@ -79,9 +79,12 @@ class Operator:
         self.watermark: int | None = None
         self.closed = self.torn = False
         self._keys = Keys(scheme.key_types)
+        self._looked = FEW  # keys of which something was left when last looked
         self._axis = _axis(scheme)
         self._cells = Cells([kind for kind, _ in scheme.kinds])
-        self._held = HeldRows(self._taken(scheme.schema.empty_table(), scheme.needed).schema, self._arrival)
+        self._held = HeldRows(
+            self._taken(scheme.schema.empty_table(), scheme.needed).schema, self._arrival or scheme.kind != "time"
+        )
         self._waiting: list[Rows] = []
         self._late: list[pa.Table] = []
         self._changes, self._updates = Changes(self._windows.types), Updates(self._windows.types)
@@ -211,7 +214,7 @@ class Operator:
             if mine.type != theirs.type:
                 raise SashError(f"a batch must have the types of the stream, got {theirs.name} of type {theirs.type}, "
                                 f"not {mine.type}")  # fmt: skip
-        return batch
+        return pa.Table.from_arrays(batch.columns, schema=schema) if len(schema) else batch
 
     def _placed(self, table: pa.Table) -> Rows:
         """The rows that have a place, with their keys and times; others are set aside."""
@@ -284,6 +287,8 @@ class Operator:
 
     def _answers(self) -> pa.Table:
         upto = self.watermark if self.scheme.kind == "time" else 0
+        if self.emit != "updates" and (upto is None or not self._axis.ends_by(upto)):
+            return self._windows.table(self._windows.none, self._keys)
         ended = self._windows.none if upto is None else self._ended(upto)
         if self.emit == "changes":
             ended = self._changes.changed(ended)
@@ -317,16 +322,22 @@ class Operator:
             held.settle()
             held.keep(self._axis.needed(held.key, held.at, held))
         if len(cells):
+            cells.settle()
             cells.keep(self._axis.needed(cells.key, cells.at, held))
             if self._coarse is not None and len(cells):
                 self._coarsen(self._coarse)
-        if self.scheme.kind == "time" and self.emit == "final" and len(self._keys) > FEW:
+        if self.scheme.kind == "time" and self.emit == "final" and len(self._keys) > 2 * self._looked:
             self._forget_keys()
 
     def _forget_keys(self) -> None:
         """Number keys anew, without those of which nothing is left, where these are the most."""
-        used = np.union1d(self._cells.key, self._held.key)
-        if 2 * len(used) > len(self._keys):
+        count = len(self._keys)
+        left = np.zeros(count, np.bool_)
+        for store in (self._cells, self._held):
+            left[store.key] = True
+        used = np.flatnonzero(left)
+        self._looked = max(len(used), FEW)
+        if 2 * len(used) > count:
             return
         self._keys = Keys.of(self.scheme.key_types, self._keys.values(used))
         for store in (self._cells, self._held):
@@ -380,8 +391,11 @@ def _axis(scheme: Scheme) -> Axis:
 
 def _floor(edges: Edges, at: np.ndarray) -> np.ndarray:
     """The last edge at or before each position."""
-    table = edges.between(int(at.min()), int(at.max()))
-    return table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)]
+    found = [at - (at - each.phase) % each.step for each in edges.progressions]
+    for each in edges.calendars:
+        table = each.between(int(at.min()), int(at.max()), ends=not edges.starts_only)
+        found.append(table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)])
+    return np.maximum.reduce(found)
 
 
 def _array(column: Any) -> pa.Array:

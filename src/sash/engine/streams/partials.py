@@ -14,6 +14,7 @@ MOST = 1 << 30  # bytes of one array
 
 def cells_table(cells: Cells, keys: Keys) -> pa.Table:
     """A row for each cell: the columns of its key, where its slice begins, and each partial as bytes, or NULL."""
+    cells.settle()
     columns = {f"{KEY} {k}": array for k, array in enumerate(keys.values(cells.key))}
     columns[AT] = pa.array(cells.at)
     for k, (states, held) in enumerate(zip(cells.states, cells.held, strict=True)):
@@ -35,4 +36,3 @@ def take_cells(cells: Cells, keys: Keys, table: pa.Table) -> None:
         states.append(np.concatenate([kind.of_binary(chunk) for chunk in column.chunks]))
         held.append(column.is_valid().to_numpy().view(np.uint8))
     cells.append(codes, table[AT].to_numpy(), states, held)
-    cells.merge()

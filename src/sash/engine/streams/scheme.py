@@ -15,10 +15,10 @@ from sash.algebra.sharing import Shared, share
 from sash.algebra.sharing import kind as kind_of
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
-from sash.engine.answering.inputs import Lifted
+from sash.engine.answering.inputs import Lifted, is_coded
 from sash.engine.evaluating import asked_of
 from sash.engine.reading import arguments_of
-from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.sorted_rows import Kept
 from sash.engine.streams.held import HeldRows, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.keys import check_key
 from sash.engine.streams.kinds import Kind, PlainKind
@@ -30,7 +30,7 @@ from sash.kernels.sealing import making
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.extents import CountExtent, DeltaExtent, Extent, PunctuationExtent, TimeExtent, microseconds
 from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
-from sash.windows.intervals import Interval
+from sash.windows.intervals import DAY, Interval
 
 NONE, NO_TIME = np.zeros(0, np.int64), Interval()
 PER_ROW = ("rank", "shift")  # families that answer each row of a frame
@@ -55,6 +55,7 @@ class Settings:
     watermark: Interval | None = None
     offset: Interval = NO_TIME
     slicer: str | None = None
+    names: tuple[str | None, ...] = ()  # of keys that are not named by what they are made of
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,13 @@ class Scheme:
     @cached_property
     def key_names(self) -> tuple[str, ...]:
         """The names of the key's columns in the answers."""
-        names = tuple(_named(key, self.schema.names) for key in self.settings.key)
+        given = self.settings.names or (None,) * len(self.settings.key)
+        names = tuple(name or _named(key, self.schema.names)
+                      for name, key in zip(given, self.settings.key, strict=True))  # fmt: skip
         if len(set(names)) < len(names):
             raise SashError(f"key must name different columns, got {', '.join(names)}")
+        if "window_end" in names:
+            raise SashError("key must not be named window_end, as the ends of windows are; rename the column")
         return names
 
     @cached_property
@@ -171,7 +176,10 @@ class Scheme:
 
     def ticks(self, argument: str, interval: Interval) -> int:
         """How many units of event time an interval is."""
-        return microseconds(argument, interval) * PER_MICROSECOND[self.unit]
+        ticks = microseconds(argument, interval) * PER_MICROSECOND[self.unit]
+        if abs(ticks) >= 2**60:
+            raise SashError(f"{argument} must be within reach of {self.time_type}, got {interval}")
+        return ticks
 
     @cached_property
     def delay(self) -> int | None:
@@ -198,6 +206,16 @@ class Scheme:
         if extent.slide.months:
             return CalendarGrid(extent.range, extent.slide.months, self.unit, self.time_type.tz, offset)
         return Grid(self.ticks("range", extent.range), self.ticks("slide", extent.slide), offset)
+
+    @cached_property
+    def margin(self) -> int:
+        """How far from a row a window that holds it may begin or end."""
+        if self.kind != "time":
+            return 0
+        extents: Any = self.extents
+        parts = [part for extent in extents for part in (extent.range, extent.slide)]
+        spans = [part.months * 31 * DAY + part.days * DAY + part.microseconds for part in parts]
+        return (2 * max(spans) + abs(microseconds("", self.settings.offset))) * PER_MICROSECOND[self.unit]
 
     @cached_property
     def end_type(self) -> pa.DataType:
@@ -231,7 +249,7 @@ class Scheme:
             asked_of(question)
             return Planned(query, spec, question, question.kept())
         kept, given = counted(question)
-        if isinstance(given.meaning, Ranking):
+        if any(is_coded(function, infer(column, self.schema)) for column in question.columns):
             return Planned(query, spec, question, kept)
         return Planned(query, spec, question, kept, given)
 
@@ -266,7 +284,8 @@ class Scheme:
         for k in self.folded:
             aggregate, place = self._place(self.planned[k])
             # parameters make a lift anew that means the same
-            meaning = making(aggregate) if aggregate.compiled else str((self.queries[k].call.aggregate.origin, place))
+            given = self.queries[k].call.aggregate
+            meaning = making(aggregate) if aggregate.compiled else str((given.origin or id(given), place))
             first = made.setdefault(meaning, aggregate)
             found.append((replace(aggregate, lift=first.lift, combine=first.combine), place))
         return found
@@ -296,6 +315,12 @@ class Scheme:
         return tuple(found)
 
     @cached_property
+    def meaning(self) -> tuple[Any, ...]:
+        """What the state of an operator depends on: queries, and what their functions are."""
+        return tuple((query.name, str(query.call), str(query.extent), query.using, _meant(query.call.aggregate))
+                     for query in self.queries)  # fmt: skip
+
+    @cached_property
     def needed(self) -> tuple[str, ...]:
         """The columns of the stream that are kept of a row that waits or is held."""
         wanted: set[str] = set()
@@ -312,16 +337,19 @@ class Scheme:
         """Whether rows wait for the watermark to be put in the order of time: where windows count rows."""
         return self.kind != "time" and self.settings.time is not None
 
-    @cached_property
-    def answer_names(self) -> tuple[str, ...]:
-        """The names of the columns of answers, without starts."""
-        return (*self.key_names, "window_end", *(query.name for query in self.queries))
-
 
 def check_delta(column: Expression, kind: pa.DataType) -> None:
     """Refuse a column that has no distances."""
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise SashError(f"range by delta takes a column of numbers, got {column} of type {kind}")
+    if pa.types.is_decimal(kind) and kind.precision > 18:
+        raise SashError(f"range by delta takes decimals of at most 18 digits, got {column} of type {kind}")
+
+
+def _meant(function: Any) -> Any:
+    if isinstance(function, Aggregate):
+        return function.origin or making(function)
+    return function.name, function.parameters
 
 
 def _extent_key(extent: Extent) -> Any:

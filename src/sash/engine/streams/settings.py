@@ -10,6 +10,7 @@ import numpy as np
 from sash.algebra import Call, Over
 from sash.engine.streams.answering import asked_of_rows, foldings
 from sash.engine.streams.held import HeldRows, WindowRows
+from sash.engine.streams.kinds import Kind
 from sash.engine.streams.scheme import Query, Scheme, Settings
 from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column
@@ -105,6 +106,10 @@ def check(scheme: Scheme) -> None:
     """Refuse a slicer, or an algorithm that a new query names, which cannot do what it is to do."""
     slicer_of(scheme)
     new = range(len(scheme.known), len(scheme.queries))
+    for planned in scheme.planned[len(scheme.known) :]:
+        with column_named(planned.query.name):
+            if planned.given is not None and planned.given.aggregate.compiled:
+                Kind(planned.given.aggregate, tuple(column.dtype for column in planned.given.columns))
     if not any(scheme.queries[k].using for k in new):
         return
     folding, rows = foldings(scheme), WindowRows(HeldRows(scheme.schema))

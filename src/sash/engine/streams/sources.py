@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -60,16 +61,16 @@ class TableSource(Source):
         return self._returned(with_late(found, operator.late()) if late else found)
 
     def _pushed(self, board: Any, operator: Operator) -> Iterator[pa.Table]:
-        if operator.slicer != "cutty" or board._scheme.kind != "time":
+        if board._settings.slicer != "cutty" or board._scheme.kind != "time":
             yield operator.push(self.table)
             return
         times, known = ticks_of(evaluate(board._settings.time, self.table), board._scheme.time_type)
-        some = times if known is None else times[known]
-        if np.any(some[1:] < some[:-1]):
+        known = np.ones(len(times), np.bool_) if known is None else known
+        if np.any(times[known][1:] < times[known][:-1]):
             raise Refused("cutty needs input in order; the times of this table go back")
         for start in range(0, self.table.num_rows, CHUNK):
             yield operator.push(self.table.slice(start, CHUNK))
-            if len(part := times[start : start + CHUNK]):
+            if len(part := times[start : start + CHUNK][known[start : start + CHUNK]]):
                 yield operator.advance(int(part[-1]))
 
     def late(self, board: Any) -> Any:
@@ -96,35 +97,35 @@ class BatchesSource(Source):
 
     def __init__(self, batches: Iterable[Any], schema: pa.Schema) -> None:
         self.batches, self.schema = batches, schema
-        self.operator: Operator | None = None
-        self.set_aside: list[pa.Table] = []
+        self.set_aside: WeakKeyDictionary[Any, list[pa.Table]] = WeakKeyDictionary()  # by the board that was read
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Iterator[pa.Table]:
         """The answers after each batch that brings some, and at the end."""
         operator = board.open(emit, starts)
-        if iter(self.batches) is self.batches and self.operator is not None:
+        if iter(self.batches) is self.batches and self.set_aside:
             raise SashError("the results of an iterator can be read once; give a list of batches to read them again")
-        self.operator, self.set_aside = operator, []
-        return self._answers(operator, late)
+        self.set_aside[board] = []
+        return self._answers(operator, late, self.set_aside[board])
 
-    def _answers(self, operator: Operator, late: bool) -> Iterator[pa.Table]:
+    def _answers(self, operator: Operator, late: bool, aside: list[pa.Table]) -> Iterator[pa.Table]:
         for batch in self.batches:
-            yield from self._given(operator, operator.push(_arrow(batch)), late)
-        yield from self._given(operator, operator.close(), late)
+            yield from self._given(operator, operator.push(_arrow(batch)), late, aside)
+        yield from self._given(operator, operator.close(), late, aside)
 
-    def _given(self, operator: Operator, answers: pa.Table, late: bool) -> Iterator[pa.Table]:
-        aside = operator.late()
-        self.set_aside.append(aside)
+    def _given(self, operator: Operator, answers: pa.Table, late: bool, aside: list[pa.Table]) -> Iterator[pa.Table]:
+        rows = operator.late()
+        if rows.num_rows:
+            aside.append(rows)
         if late:
-            answers = with_late(answers, aside)
+            answers = with_late(answers, rows)
         if answers.num_rows:
             yield answers
 
     def late(self, board: Any) -> pa.Table:
         """What was set aside while the results were read."""
-        if self.operator is None:
+        if board not in self.set_aside:
             raise SashError("late() of an iterator is of what its results have read; read results() first")
-        return pa.concat_tables([Late.schema(self.schema).empty_table(), *self.set_aside])
+        return pa.concat_tables([Late.schema(self.schema).empty_table(), *self.set_aside[board]])
 
 
 class SchemaSource(Source):
@@ -181,6 +182,8 @@ def _arrow(batch: Any) -> pa.Table:
 
 def with_late(answers: pa.Table, aside: pa.Table) -> pa.Table:
     """Answers, and a row for each that was set aside, in a column of their own."""
+    if LATE in answers.column_names:
+        raise SashError("late cannot be added: there is a column late already; rename the query")
     name = aside.column_names[-1]
     row = pa.struct([aside.schema.field(column) for column in aside.column_names[:-1]])
     kind = pa.struct([("reason", pa.string()), ("row", row)])

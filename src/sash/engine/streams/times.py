@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,9 @@ def as_ticks(moment: Any, kind: pa.DataType) -> int:
             raise SashError(f"watermark must be a time such as '2026-11-16 08:00:00', got {moment!r}") from None
     if not isinstance(moment, date):
         raise SashError(f"watermark must be a datetime, got {moment!r}")
-    if isinstance(moment, datetime) and (moment.tzinfo is None) != (kind.tz is None):
+    if not isinstance(moment, datetime):
+        moment = datetime(moment.year, moment.month, moment.day, tzinfo=None if kind.tz is None else UTC)
+    if (moment.tzinfo is None) != (kind.tz is None):
         has = "has none" if kind.tz is None else f"has {kind.tz}"
         raise SashError(
             f"watermark must have a time zone where the time column has one, got {moment}; the column {has}"

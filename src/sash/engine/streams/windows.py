@@ -15,8 +15,8 @@ from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Answers
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.keys import Keys
-from sash.engine.streams.scheme import Scheme
-from sash.errors import column_named
+from sash.engine.streams.scheme import Planned, Scheme
+from sash.errors import SashError, column_named
 from sash.kernels.slices.due import bounds_of
 from sash.kernels.sorting import argsort
 
@@ -29,11 +29,16 @@ class Windows:
 
     def __init__(self, scheme: Scheme, starts: bool) -> None:
         self.scheme, self.with_starts = scheme, starts
+        if starts and scheme.kind in ("delta", "punctuation"):
+            raise SashError(f"starts are of windows by time and by count, got windows by {scheme.kind}")
+        taken = {*scheme.key_names, *(query.name for query in scheme.queries)}
+        if starts and (both := [query.name for query in scheme.queries if f"{query.name}_start" in taken]):
+            raise SashError(f"starts cannot be added: there is a column {both[0]}_start already; rename the query")
         self._foldings = foldings(scheme)
 
     def answers(self, axis: Axis, cells: Cells, held: HeldRows, upto: int) -> Answers:
         """The answers of windows that hold a row, and have ended or end up to a position."""
-        store: Any = cells if self.scheme.folded else held
+        store: Any = cells.settle() if self.scheme.folded else held
         if self.scheme.held:
             held.settle()
         if not len(store.key):
@@ -72,6 +77,7 @@ class Windows:
                     answer = self._foldings[k].answer(planned, cells, lo, hi)
                 else:
                     answer = answer_of_rows(rows, planned, lo, hi)
+                answer = answer if answer.type == self.types[k] else answer.cast(self.types[k])
             columns.append(_spread(answer, due[spec]))
             if self.with_starts:
                 starts.append(_spread(pa.array(asked[spec][1]), due[spec]))
@@ -91,14 +97,14 @@ class Windows:
                 if planned.by_partials:
                     folding = self._foldings[k]
                     if folding not in found:
-                        found[folding] = folding.answer(planned, cells, NONE, NONE)
+                        found[folding] = _typed(folding.answer(planned, cells, NONE, NONE), self.scheme, planned)
                     columns.append(found[folding])
                 else:
-                    columns.append(answer_of_rows(rows, planned, NONE, NONE))
+                    columns.append(_typed(answer_of_rows(rows, planned, NONE, NONE), self.scheme, planned))
         starts = [pa.array(NONE)] * (len(columns) if self.with_starts else 0)
         return Answers(NONE, NONE, NONE, columns, starts, [None] * len(columns))
 
-    @property
+    @cached_property
     def types(self) -> list[pa.DataType]:
         """The types of the queries' answers."""
         return [column.type for column in self.none.columns]
@@ -118,6 +124,29 @@ class Windows:
             names.append(query.name)
             columns.append(answers.columns[k])
         return pa.Table.from_arrays(columns, names)
+
+
+def _typed(none: pa.Array, scheme: Scheme, planned: Planned) -> pa.Array:
+    """No answers, of the type that plain Python gives for a row of ones, where no rows have none."""
+    if not pa.types.is_null(none.type) or getattr(planned.query.call.aggregate, "compiled", True):
+        return none
+    row = [_one(field.type) for field in scheme.schema]
+    held = HeldRows(scheme.schema)
+    held.append(pa.Table.from_arrays(row, schema=scheme.schema), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    try:
+        found = answer_of_rows(WindowRows(held.settle()), planned, np.zeros(1, np.int64), np.ones(1, np.int64))
+    except Exception as error:
+        raise SashError(
+            f"{planned.query.call} must give an answer to a row of ones, which says its type, got {error!r}"
+        ) from None
+    return found.slice(0, 0)
+
+
+def _one(kind: pa.DataType) -> pa.Array:
+    try:
+        return pa.array([1]).cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.nulls(1, kind)
 
 
 def _union(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
@@ -145,6 +174,9 @@ def _spread(answers: pa.Array, due: np.ndarray | None) -> pa.Array:
 
 
 def _shown(values: Any, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_decimal(kind):
+        pairs = np.stack([values, values >> 63], 1)  # 128 bits of a whole number
+        return pa.Array.from_buffers(pa.decimal128(38, kind.scale), len(values), [None, pa.py_buffer(pairs)]).cast(kind)
     array = values if isinstance(values, pa.Array) else pa.array(values)
     if pa.types.is_timestamp(kind):
         return array.view(kind) if array.type == pa.int64() else array.cast(pa.int64()).view(kind)

@@ -20,7 +20,7 @@ import numpy as np
 from sash.kernels.compiling import routine
 from sash.windows.slicing import Edges
 
-MOST = np.iinfo(np.int64).max
+LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 CELLS, HINT, FROM, UPTO = range(4)
 
 
@@ -56,16 +56,27 @@ def assign_by_table(at, codes, keyed, edges, slot, cells, cell_key, cell_at, mar
 
 
 @routine
-def assign_by_steps(at, codes, keyed, steps, phases, slot, cells, cell_key, cell_at, marks):  # type: ignore[no-untyped-def]
-    """Assign rows by computing the edges around each."""
+def assign_by_steps(at, codes, keyed, steps, phases, table, slot, cells, cell_key, cell_at, marks):  # type: ignore[no-untyped-def]
+    """Assign rows by computing the edges around each, and looking up those of calendars in a table."""
     count, start, stop = marks[CELLS], marks[FROM], marks[UPTO]
     for i in range(len(at)):
         position = at[i]
         if position < start or position >= stop:
-            start, stop = position - (position - phases[0]) % steps[0], MOST
+            start, stop = LEAST, MOST
             for k in range(len(steps)):
                 edge = position - (position - phases[k]) % steps[k]
                 start, stop = max(start, edge), min(stop, edge + steps[k])
+            low, high = -1, len(table)  # the last edge of the table at or before the position
+            while high - low > 1:
+                middle = (low + high) >> 1
+                if table[middle] <= position:
+                    low = middle
+                else:
+                    high = middle
+            if low >= 0:
+                start = max(start, table[low])
+            if high < len(table):
+                stop = min(stop, table[high])
         key = codes[i] if keyed != 0 else 0
         cell = slot[key]
         if cell < 0 or cell_at[cell] != start:
@@ -86,14 +97,15 @@ class Assigning:
         self.marks = np.array([0, 0, MOST, -MOST])
         self.key, self.at = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self.steps: tuple[np.ndarray, ...] | None = None
-        if edges.calendars or edges.how_many(lo, hi) <= max(4 * rows, 1024):
+        if edges.how_many(lo, hi) <= max(4 * rows, 1024):
             table = edges.between(lo, hi)
             if not len(table) or table[0] > lo:
                 table = np.append(lo, table)
             self.table = np.append(table, [MOST, MOST, MOST])
         else:
-            parts = [(each.step, each.phase) for each in edges.progressions]
-            self.steps = tuple(np.array(part, np.int64) for part in zip(*parts, strict=True))
+            steps, phases = ([getattr(each, part) for each in edges.progressions] for part in ("step", "phase"))
+            table = Edges((), edges.calendars, edges.starts_only).between(lo, hi)
+            self.steps = (np.array(steps, np.int64), np.array(phases, np.int64), table)
 
     def cells(self, at: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
         """The cell of each row of a chunk."""

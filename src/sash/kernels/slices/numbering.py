@@ -49,7 +49,8 @@ def moved(codes, values, step, told, started, out):  # type: ignore[no-untyped-d
     for i in range(len(codes)):
         key = codes[i]
         out[i] = 0
-        if started[key] == 0 or values[i] - told[key] >= step[0]:
+        apart = values[i] - told[key]  # below zero where it overflows, since values only grow
+        if started[key] == 0 or apart >= step[0] or apart < 0:
             out[i], told[key], started[key] = 1, values[i], 1
     return 0
 
@@ -59,7 +60,11 @@ def near(keys, at, values, asked, ends, tops, reach, starts):  # type: ignore[no
     """Find the first row of each window: rows are sorted by key and number, windows by key and end."""
     first = 0
     for i in range(len(asked)):
-        while keys[first] < asked[i] or (keys[first] == asked[i] and tops[i] - values[first] > reach[0]):
+        while keys[first] < asked[i]:
             first += 1
+        apart = tops[i] - values[first]  # below zero where it overflows, since values only grow
+        while apart > reach[0] or apart < 0:
+            first += 1
+            apart = tops[i] - values[first]
         starts[i] = at[first]
     return 0
