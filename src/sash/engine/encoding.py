@@ -89,7 +89,7 @@ def _plain(column: Any) -> pa.Array:
         wider = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
         if column.type in wider and column.nbytes >= 2**31:
             column = column.cast(wider[column.type])
-        column = column.combine_chunks()
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):  # of no chunks, or of more than one array holds
             column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
     while True:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from sash.engine.encoding import combined, equality_key, order_key, tie_keys
 from sash.engine.framing import Framed, frame_bounds
 from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.tables import one_array
 from sash.expressions.columns import Expression
 from sash.expressions.evaluation import evaluate, predicate
 from sash.expressions.orders import Order
@@ -133,8 +134,7 @@ class Specification:
         """A column of any type, as its rows came."""
 
         def find() -> pa.Array:
-            array = evaluate(expression, self.table)
-            return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+            return one_array(evaluate(expression, self.table))
 
         return self.once(("source", expression.key), find)
 

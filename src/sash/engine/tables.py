@@ -59,6 +59,16 @@ def as_arrow(frame: Any, wanted: Iterable[str]) -> pa.Table:
     return pa.Table.from_arrays(columns, [names[place] for place in places])
 
 
+def one_array(column: Any) -> pa.Array:
+    """A column as one array, without a copy where it is one already."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    array = column.combine_chunks()
+    return array if isinstance(array, pa.Array) else pa.concat_arrays(array.chunks)
+
+
 def _of_arrow(frame: Any, place: int) -> pa.ChunkedArray:
     column = frame.column(place)
     return pa.chunked_array([column]) if isinstance(column, pa.Array) else column

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.tables import one_array
 from sash.expressions.columns import Expression
 from sash.expressions.evaluation import evaluate, predicate
 from sash.kernels.slices import numbering
@@ -281,8 +282,7 @@ class DeltaAxis(ListedAxis):
 
     def values(self, table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
         """The column as numbers, and which of them are known; of decimals and unsigned ones, what is as far apart."""
-        array = evaluate(self.column, table)
-        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        array = one_array(evaluate(self.column, table))
         known = array.is_valid().to_numpy(zero_copy_only=False)
         if pa.types.is_decimal(self.kind):
             words = array.cast(pa.decimal128(38, self.kind.scale)).fill_null(0)

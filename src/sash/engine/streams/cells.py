@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sash.engine.streams.kinds import Kind
-from sash.kernels.slices.assigning import Assigning, grown
+from sash.kernels.slices.assigning import Assigning, grown, span
 from sash.kernels.sorting import argsort
 from sash.kernels.sorting.radix import in_order
 from sash.kernels.threads import shares, together
 from sash.windows.slicing import Edges
 
-PIECE = 1 << 20  # rows that one thread folds at least
+PIECE = 1 << 18  # rows that one thread folds at least
 MANY = 1 << 12  # cells that may wait to be merged, in any case
 CHUNK = 1 << 16  # rows that are assigned and folded while they are in cache
 SIGN = np.uint64(1 << 63)
@@ -46,7 +46,7 @@ class Cells:
         """Fold rows at some positions into the cells."""
         if not len(at):
             return
-        lo, hi = int(at.min()), int(at.max())
+        lo, hi = span(at)
         pieces = shares(len(at), least=PIECE, parts=max(len(at) // PIECE, 1))  # however many threads there are
         parts = together([partial(self._folded, at, codes, keys, edges, columns, lo, hi, *piece) for piece in pieces])
         for part in parts:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import equality_key
+from sash.engine.tables import one_array
 from sash.kernels.sorting import argsort
 
 EMITS = ("final", "changes", "updates")
@@ -101,7 +102,7 @@ class Changes:
         """Go on with what was kept."""
         for k in range(len(self.keys)):
             self.keys[k] = parts[f"last key {k}"]
-            self.last[k] = _one(parts[f"last {k}"]["last"])
+            self.last[k] = one_array(parts[f"last {k}"]["last"])
 
 
 class Updates:
@@ -137,9 +138,4 @@ class Updates:
     def restore(self, parts: dict[str, Any]) -> None:
         """Go on with what was kept."""
         self.key, self.end = parts["told key"], parts["told end"]
-        self.told = [_one(parts[f"told {k}"]["told"]) for k in range(len(self.told))]
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    array = column.combine_chunks()
-    return array if isinstance(array, pa.Array) else pa.concat_arrays(array.chunks)
+        self.told = [one_array(parts[f"told {k}"]["told"]) for k in range(len(self.told))]

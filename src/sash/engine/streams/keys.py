@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.engine.encoding import equality_key
+from sash.engine.tables import one_array
 from sash.errors import SashError
 from sash.kernels.sorting.numbering import numbered
 from sash.kernels.sorting.strings import BYTES
@@ -108,7 +109,7 @@ def _plain_kind(kind: pa.DataType) -> pa.DataType:
 
 
 def _plain(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    array = one_array(array)
     if array.type != kind:
         array = array.cast(kind)
     if pa.types.is_floating(kind):  # -0.0 is 0.0, and every NaN the same

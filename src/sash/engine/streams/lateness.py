@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.scheme import Scheme
+from sash.kernels.slices.assigning import span
 
 REASON = "reason"
 FAR = 2**63 - 1
@@ -36,9 +37,10 @@ class Late(NamedTuple):
 
 def late_rows(scheme: Scheme, time: np.ndarray, known: np.ndarray | None, watermark: int | None) -> Late | None:
     """Which rows of a batch are late or have no time; None where none is."""
-    within = _within(scheme, time)
+    lo, hi = span(time) if len(time) else (0, 0)
+    within = _within(scheme, time, lo, hi)
     stays = known if within is None else within if known is None else known & within
-    behind = None if watermark is None else time < watermark
+    behind = None if watermark is None or lo >= watermark else time < watermark
     if stays is not None and behind is not None:
         behind &= stays
     if stays is None and (behind is None or not behind.any()):
@@ -60,10 +62,10 @@ def late_rows(scheme: Scheme, time: np.ndarray, known: np.ndarray | None, waterm
     return Late(np.concatenate(rows), pa.array(reasons, pa.string()), np.flatnonzero(stays))
 
 
-def _within(scheme: Scheme, time: np.ndarray) -> np.ndarray | None:
+def _within(scheme: Scheme, time: np.ndarray, lo: int, hi: int) -> np.ndarray | None:
     """Which rows have windows whose starts and ends are times that can be said; None for all."""
     least, most = -FAR + scheme.margin, FAR - scheme.margin
-    if not len(time) or (time.min() > least and time.max() < most):
+    if least < lo and hi < most:
         return None
     return (time > least) & (time < most)
 

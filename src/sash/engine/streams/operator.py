@@ -28,6 +28,7 @@ from sash.engine.streams.partials import cells_table, take_cells
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.times import as_ticks, ticks_of
 from sash.engine.streams.windows import Windows
+from sash.engine.tables import one_array
 from sash.errors import SashError, column_named
 from sash.expressions.evaluation import evaluate, infer
 from sash.kernels.sorting import argsort
@@ -228,7 +229,7 @@ class Operator:
             if len(late.stay) < table.num_rows:
                 table, time = table.take(pa.array(late.stay)), time[late.stay] if time is not None else None
         with column_named("key"):
-            codes = self._keys.numbers([_array(evaluate(key, table)) for key in self.scheme.settings.key])
+            codes = self._keys.numbers([one_array(evaluate(key, table)) for key in self.scheme.settings.key])
         codes = np.zeros(table.num_rows, np.int64) if codes is None else codes
         return Rows(self._taken(table, self._kept), codes, time)
 
@@ -396,7 +397,3 @@ def _floor(edges: Edges, at: np.ndarray) -> np.ndarray:
         table = each.between(int(at.min()), int(at.max()), ends=not edges.starts_only)
         found.append(table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)])
     return np.maximum.reduce(found)
-
-
-def _array(column: Any) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -194,9 +194,10 @@ class Scheme:
     @cached_property
     def grids(self) -> tuple[Grid | CalendarGrid, ...]:
         """The windows of each extent, where they lie on a grid."""
-        return tuple(self._grid(extent) for extent in self.extents)
+        return tuple(self.grid(extent) for extent in self.extents)
 
-    def _grid(self, extent: Extent) -> Grid | CalendarGrid:
+    def grid(self, extent: Extent) -> Grid | CalendarGrid:
+        """The windows of an extent."""
         if isinstance(extent, CountExtent):
             return Grid(extent.range, extent.slide, -extent.range % extent.slide)
         if isinstance(extent, PunctuationExtent):

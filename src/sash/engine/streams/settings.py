@@ -76,25 +76,32 @@ def queries_of(
 
 
 def slicer_of(scheme: Scheme) -> str:
-    """The slicer that cuts a stream: the one named, where it can, or the one with the fewest slices."""
-    named, grids = scheme.settings.slicer, scheme.grids if scheme.kind != "delta" else ()
+    """The slicer that cuts a stream: the one named, or the one with the fewest slices."""
+    if scheme.settings.slicer is not None:
+        return scheme.settings.slicer
     if scheme.kind == "delta":
-        if named is not None:
-            raise Refused(f"{named} needs windows by time or by count; those by delta have no slices")
         return "pairs"
-    if named == "cutty" and not in_order(scheme):
-        raise Refused(
-            "cutty needs input in order, answered at each edge; "
-            f"a watermark of {scheme.settings.watermark} allows disorder"
-        )
-    if named is not None:
-        edges_of(grids, named)
-        return named
+    grids = scheme.grids
     if not any(isinstance(grid, CalendarGrid) for grid in grids):
         pairs, panes = edges_of(grids, "pairs"), edges_of(grids, "panes")
         if pairs.progressions == panes.progressions:
             return "panes"
     return "cutty" if scheme.delay == 0 and scheme.kind == "time" else "pairs"
+
+
+def check_slicer(scheme: Scheme, query: Query) -> None:
+    """Refuse windows that cannot be cut, or not by the slicer that was named."""
+    named, grid = scheme.settings.slicer, None if scheme.kind == "delta" else scheme.grid(query.extent)
+    if named is None:
+        return
+    if grid is None:
+        raise Refused(f"{named} needs windows by time or by count; those by delta have no slices")
+    if named == "cutty" and not in_order(scheme):
+        raise Refused(
+            "cutty needs input in order, answered at each edge; "
+            f"a watermark of {scheme.settings.watermark} allows disorder"
+        )
+    edges_of([grid], named)
 
 
 def in_order(scheme: Scheme) -> bool:
@@ -104,10 +111,10 @@ def in_order(scheme: Scheme) -> bool:
 
 def check(scheme: Scheme) -> None:
     """Refuse a slicer, or an algorithm that a new query names, which cannot do what it is to do."""
-    slicer_of(scheme)
     new = range(len(scheme.known), len(scheme.queries))
     for planned in scheme.planned[len(scheme.known) :]:
         with column_named(planned.query.name):
+            check_slicer(scheme, planned.query)
             if planned.given is not None and planned.given.aggregate.compiled:
                 Kind(planned.given.aggregate, tuple(column.dtype for column in planned.given.columns))
     if not any(scheme.queries[k].using for k in new):

@@ -14,7 +14,7 @@ from sash.engine.streams.lateness import Late
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Query, Scheme, Settings
 from sash.engine.streams.times import ticks_of
-from sash.engine.tables import as_arrow, column_names, kind_of
+from sash.engine.tables import as_arrow, column_names, kind_of, one_array
 from sash.errors import Refused, SashError
 from sash.expressions.evaluation import evaluate
 
@@ -188,15 +188,10 @@ def with_late(answers: pa.Table, aside: pa.Table) -> pa.Table:
     row = pa.struct([aside.schema.field(column) for column in aside.column_names[:-1]])
     kind = pa.struct([("reason", pa.string()), ("row", row)])
     rows = pa.StructArray.from_arrays(
-        [_one(aside[column]) for column in aside.column_names[:-1]], fields=list(row)
+        [one_array(aside[column]) for column in aside.column_names[:-1]], fields=list(row)
     ) if len(row) else pa.nulls(aside.num_rows, row)  # fmt: skip
-    late = pa.StructArray.from_arrays([_one(aside[name]), rows], fields=list(kind))
+    late = pa.StructArray.from_arrays([one_array(aside[name]), rows], fields=list(kind))
     blank = pa.table([pa.nulls(aside.num_rows, field.type) for field in answers.schema], schema=answers.schema)
     return pa.concat_tables(
         [answers.append_column(LATE, pa.nulls(answers.num_rows, kind)), blank.append_column(LATE, late)]
     )
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    array = column.combine_chunks()
-    return array if isinstance(array, pa.Array) else pa.concat_arrays(array.chunks)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.tables import one_array
 from sash.errors import SashError
 
 
 def ticks_of(column: Any, kind: pa.DataType) -> tuple[np.ndarray, np.ndarray | None]:
     """The ticks of each time, and which are known; None where all are."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array = one_array(column)
     try:
         array = array.cast(kind) if array.type != kind else array
     except pa.ArrowInvalid as error:

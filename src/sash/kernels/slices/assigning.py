@@ -13,11 +13,13 @@ paper   flatfit-2017, 2.1
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sash.kernels.compiling import routine
+from sash.kernels.threads import shares, together
 from sash.windows.slicing import Edges
 
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -86,6 +88,25 @@ def assign_by_steps(at, codes, keyed, steps, phases, table, slot, cells, cell_ke
         cells[i] = cell
     marks[CELLS], marks[FROM], marks[UPTO] = count, start, stop
     return count
+
+
+@routine
+def find_span(at, first, last, out):  # type: ignore[no-untyped-def]
+    """Find the least and the greatest position of some rows."""
+    least, most = at[first], at[first]
+    for i in range(first, last):
+        position = at[i]
+        least, most = min(least, position), max(most, position)
+    out[0], out[1] = least, most
+    return 0
+
+
+def span(at: np.ndarray) -> tuple[int, int]:
+    """The least and the greatest of some positions, of which there is at least one."""
+    parts = shares(len(at))
+    out = np.empty((len(parts), 2), np.int64)
+    together([partial(find_span, at, *part, out[k]) for k, part in enumerate(parts)])
+    return int(out[:, 0].min()), int(out[:, 1].max())
 
 
 class Assigning:
