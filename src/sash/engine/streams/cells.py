@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sash.engine.streams.kinds import Kind
-from sash.kernels.slices.assigning import Assigning, grown, span
+from sash.kernels.slices.assigning import Assigning, Span, grown, span
 from sash.kernels.sorting import argsort
 from sash.kernels.sorting.radix import in_order
 from sash.kernels.threads import shares, together
@@ -42,15 +42,41 @@ class Cells:
     def __len__(self) -> int:
         return len(self.key) + self._waiting
 
-    def fold(self, at: np.ndarray, codes: np.ndarray | None, keys: int, edges: Edges, columns: list[Column]) -> None:
-        """Fold rows at some positions into the cells."""
+    def fold(
+        self,
+        at: np.ndarray,
+        codes: np.ndarray | None,
+        keys: int,
+        edges: Edges,
+        columns: list[Column],
+        found: Span | None = None,
+    ) -> None:
+        """Fold rows at some positions into the cells; ``found`` is the span of these, where it is known."""
         if not len(at):
             return
-        lo, hi = span(at)
+        found = found or span(at)
         pieces = shares(len(at), least=PIECE, parts=max(len(at) // PIECE, 1))  # however many threads there are
-        parts = together([partial(self._folded, at, codes, keys, edges, columns, lo, hi, *piece) for piece in pieces])
-        for part in parts:
+        if codes is None and found.ordered and edges.how_many(found.least, found.most) <= max(len(at) // 8, 64):
+            tasks = [partial(self._in_order, at, edges, columns, *piece) for piece in pieces]
+        else:
+            given = (at, codes, keys, edges, columns, found.least, found.most)
+            tasks = [partial(self._folded, *given, *piece) for piece in pieces]
+        for part in together(tasks):
             self.append(*part)
+
+    def _in_order(self, at: np.ndarray, edges: Edges, columns: list[Column], first: int, last: int) -> tuple[Any, ...]:
+        """Slices, states and flags of the cells of one key, whose rows are in order: runs between edges."""
+        starts = edges.between(int(at[first]), int(at[last - 1]))
+        runs = first + np.searchsorted(at[first:last], starts)
+        runs[0] = first
+        some = np.diff(runs, append=last) > 0
+        starts, runs = starts[some], np.append(runs[some], last)
+        states, held = [], []
+        for kind, (values, rows) in zip(self.kinds, columns, strict=True):
+            made = kind.fold_runs(values, runs if rows is None else np.searchsorted(rows, runs))
+            states.append(made[0])
+            held.append(made[1])
+        return np.zeros(len(starts), np.int64), starts, states, held
 
     def _folded(
         self,

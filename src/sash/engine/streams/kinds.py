@@ -14,7 +14,7 @@ from sash.kernels.compiling import specialise
 from sash.kernels.index.merging import joining
 from sash.kernels.inputs import Inputs
 from sash.kernels.sealing import unpadded
-from sash.kernels.slices.folding import cell_folding
+from sash.kernels.slices.folding import cell_folding, run_folding
 from sash.kernels.slices.partials import Partial
 
 
@@ -29,6 +29,12 @@ class Kind:
     def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, held: np.ndarray) -> None:
         """Fold rows into the partials of their cells."""
         self._folding.run(values, cells, states, held)
+
+    def fold_runs(self, values: tuple[np.ndarray, ...], edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The partials of runs of rows, and which of them have a row."""
+        states, held = np.zeros(len(edges) - 1, self.partial.state), np.zeros(len(edges) - 1, np.uint8)
+        specialise(run_folding, self.inputs.aggregate, self.inputs.dtypes).run(values, edges, states, held)
+        return states, held
 
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """The fold of each run of partials, given by their places."""
@@ -76,6 +82,12 @@ class PlainKind(Kind):
             made = aggregate.bulk(*(column[rows] for column in values))
             states[cell] = aggregate.combine(states[cell], made) if held[cell] else made
             held[cell] = 1
+
+    def fold_runs(self, values: tuple[np.ndarray, ...], edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The partials of runs of rows, and which of them have a row."""
+        states, held = np.zeros(len(edges) - 1, object), np.zeros(len(edges) - 1, np.uint8)
+        self.fold(values, np.repeat(np.arange(len(edges) - 1), np.diff(edges)), states, held)
+        return states, held
 
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """The fold of each run of partials, given by their places."""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.scheme import Scheme
-from sash.kernels.slices.assigning import span
+from sash.kernels.slices.assigning import Span
 
 REASON = "reason"
 FAR = 2**63 - 1
@@ -35,12 +35,13 @@ class Late(NamedTuple):
         return schema.append(pa.field(Late.name(schema), pa.string()))
 
 
-def late_rows(scheme: Scheme, time: np.ndarray, known: np.ndarray | None, watermark: int | None) -> Late | None:
+def late_rows(
+    scheme: Scheme, time: np.ndarray, known: np.ndarray | None, found: Span, watermark: int | None
+) -> Late | None:
     """Which rows of a batch are late or have no time; None where none is."""
-    lo, hi = span(time) if len(time) else (0, 0)
-    within = _within(scheme, time, lo, hi)
+    within = _within(scheme, time, found)
     stays = known if within is None else within if known is None else known & within
-    behind = None if watermark is None or lo >= watermark else time < watermark
+    behind = None if watermark is None or found.least >= watermark else time < watermark
     if stays is not None and behind is not None:
         behind &= stays
     if stays is None and (behind is None or not behind.any()):
@@ -62,10 +63,10 @@ def late_rows(scheme: Scheme, time: np.ndarray, known: np.ndarray | None, waterm
     return Late(np.concatenate(rows), pa.array(reasons, pa.string()), np.flatnonzero(stays))
 
 
-def _within(scheme: Scheme, time: np.ndarray, lo: int, hi: int) -> np.ndarray | None:
+def _within(scheme: Scheme, time: np.ndarray, found: Span) -> np.ndarray | None:
     """Which rows have windows whose starts and ends are times that can be said; None for all."""
     least, most = -FAR + scheme.margin, FAR - scheme.margin
-    if least < lo and hi < most:
+    if least < found.least and found.most < most:
         return None
     return (time > least) & (time < most)
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.specification import Specification
-from sash.engine.streams.axes import MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
+from sash.engine.streams.axes import LEAST, MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
 from sash.engine.streams.cells import Cells, Column
 from sash.engine.streams.emitting import EMITS, Answers, Changes, Updates
 from sash.engine.streams.held import HeldRows, ties
@@ -31,6 +31,7 @@ from sash.engine.streams.windows import Windows
 from sash.engine.tables import one_array
 from sash.errors import SashError, column_named
 from sash.expressions.evaluation import evaluate, infer
+from sash.kernels.slices.assigning import Span, span
 from sash.kernels.sorting import argsort
 from sash.windows.slicing import Edges, edges_of
 
@@ -44,6 +45,7 @@ class Rows(NamedTuple):
     table: pa.Table
     codes: np.ndarray
     time: np.ndarray | None
+    span: Span | None = None  # of the times, where it is known
 
     def take(self, which: np.ndarray) -> Rows:
         """Some of the rows, in this order."""
@@ -102,8 +104,8 @@ class Operator:
                 self._waiting.append(rows)
             else:
                 self._absorb(rows)
-            if self._delay is not None and rows.time is not None and len(rows.time):
-                self._see(int(rows.time.max()) - self._delay)
+            if self._delay is not None and rows.span is not None and len(rows.codes):
+                self._see(rows.span.most - self._delay)
             return self._answers()
 
     def advance(self, watermark: Any) -> pa.Table:
@@ -219,19 +221,21 @@ class Operator:
 
     def _placed(self, table: pa.Table) -> Rows:
         """The rows that have a place, with their keys and times; others are set aside."""
-        time, late = None, None
+        time, late, found = None, None, None
         if self.scheme.settings.time is not None:
             with column_named("time"):
                 time, known = ticks_of(evaluate(self.scheme.settings.time, table), self.scheme.time_type)
-            late = late_rows(self.scheme, time, known, self.watermark)
+            found = span(time)
+            late = late_rows(self.scheme, time, known, found, self.watermark)
         if late is not None:
             self._set_aside(table, late.rows, late.reasons)
             if len(late.stay) < table.num_rows:
                 table, time = table.take(pa.array(late.stay)), time[late.stay] if time is not None else None
+                found = None if time is None else span(time)
         with column_named("key"):
             codes = self._keys.numbers([one_array(evaluate(key, table)) for key in self.scheme.settings.key])
         codes = np.zeros(table.num_rows, np.int64) if codes is None else codes
-        return Rows(self._taken(table, self._kept), codes, time)
+        return Rows(self._taken(table, self._kept), codes, time, found)
 
     def _set_aside(self, table: pa.Table, rows: np.ndarray, reasons: pa.Array) -> None:
         if len(rows):
@@ -253,7 +257,8 @@ class Operator:
             rows = rows.take(counting)
         if self.scheme.folded:
             codes = rows.codes if self.scheme.settings.key else None
-            self._cells.fold(at, codes, keys, self._edges, self._lifted(rows.table))
+            found = rows.span if at is rows.time else None
+            self._cells.fold(at, codes, keys, self._edges, self._lifted(rows.table), found)
         if self.scheme.held:
             self._held.append(rows.table.select(self._held.table.column_names), rows.codes, at)
 
@@ -272,6 +277,7 @@ class Operator:
 
     def _see(self, watermark: int) -> None:
         """Move the watermark, never back; rows that waited for it take their place."""
+        watermark = max(min(watermark, MOST), LEAST + 1)
         if self.watermark is not None and watermark <= self.watermark:
             return
         self.watermark = watermark
@@ -307,7 +313,7 @@ class Operator:
         return pa.concat_tables([self._windows.table(each.by_end(), self._keys) for each in (final, early)])
 
     def _ended(self, upto: int) -> Answers:
-        answers = self._ended_by(min(upto, MOST - (self.scheme.kind != "time")))
+        answers = self._ended_by(upto)
         self._axis.passes(upto)
         return answers
 
@@ -366,7 +372,7 @@ class Operator:
         if not parts:
             empty = self._taken(self.scheme.schema.empty_table(), self._kept)
             return Rows(empty, np.zeros(0, np.int64), np.zeros(0, np.int64))
-        tables, codes, times = zip(*parts, strict=True)
+        tables, codes, times, _ = zip(*parts, strict=True)
         return Rows(pa.concat_tables(tables), np.concatenate(codes), np.concatenate(times))
 
 

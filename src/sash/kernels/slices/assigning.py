@@ -14,7 +14,7 @@ paper   flatfit-2017, 2.1
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,21 +92,33 @@ def assign_by_steps(at, codes, keyed, steps, phases, table, slot, cells, cell_ke
 
 @routine
 def find_span(at, first, last, out):  # type: ignore[no-untyped-def]
-    """Find the least and the greatest position of some rows."""
-    least, most = at[first], at[first]
+    """Find the least and the greatest position of some rows, and how many are behind the row before."""
+    least, most, before, falls = at[first], at[first], at[max(first - 1, 0)], 0
     for i in range(first, last):
         position = at[i]
         least, most = min(least, position), max(most, position)
-    out[0], out[1] = least, most
+        falls += position < before
+        before = position
+    out[0], out[1], out[2] = least, most, falls
     return 0
 
 
-def span(at: np.ndarray) -> tuple[int, int]:
-    """The least and the greatest of some positions, of which there is at least one."""
+class Span(NamedTuple):
+    """The least and the greatest of some positions, and whether none is behind the one before."""
+
+    least: int
+    most: int
+    ordered: bool
+
+
+def span(at: np.ndarray) -> Span:
+    """The span of some positions."""
+    if not len(at):
+        return Span(0, 0, True)
     parts = shares(len(at))
-    out = np.empty((len(parts), 2), np.int64)
+    out = np.empty((len(parts), 3), np.int64)
     together([partial(find_span, at, *part, out[k]) for k, part in enumerate(parts)])
-    return int(out[:, 0].min()), int(out[:, 1].max())
+    return Span(int(out[:, 0].min()), int(out[:, 1].max()), not out[:, 2].any())
 
 
 class Assigning:

@@ -41,3 +41,22 @@ def cell_folding(agg: Any) -> Any:
         return 0
 
     return fold
+
+
+@kernel
+def run_folding(agg: Any) -> Any:
+    """Fold runs of rows that follow each other: the k-th from ``edges[k]`` to ``edges[k + 1]``."""
+    lift, combine, store = agg.lift, agg.combine, agg.store
+
+    def fold(values: Values, edges: Marks, states: States, held: Flags) -> int:
+        for k in range(len(edges) - 1):
+            start, stop = edges[k], edges[k + 1]
+            if start < stop:
+                running = lift(values, start, start)
+                for i in range(start + 1, stop):
+                    running = combine(running, lift(values, i, i))
+                store(states, k, running)
+                held[k] = 1
+        return 0
+
+    return fold
