@@ -23,7 +23,7 @@ WHOLE = pa.decimal128(DIGITS, 0)
 
 def limbs(array: pa.Array, name: str = "sum") -> tuple[np.ndarray, ...]:
     """Decimals, or integers of 64 bits, as limbs, the lowest first; the highest has the sign. Zeros for NULLs."""
-    low, high = _words(array, name)
+    low, high = words(array, name)
     parts = (low & LIMB, (low >> 32) & LIMB, high & LIMB, high >> 32)
     if not array.null_count:
         return tuple(np.ascontiguousarray(part) for part in parts)
@@ -31,7 +31,7 @@ def limbs(array: pa.Array, name: str = "sum") -> tuple[np.ndarray, ...]:
     return tuple(np.where(valid, part, 0) for part in parts)
 
 
-def _words(array: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
+def words(array: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
     """The low and the high 64 bits of each value; whatever is where NULLs are."""
     kind = array.type
     if not pa.types.is_decimal(kind):
@@ -45,8 +45,8 @@ def _words(array: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
         raise SashError(f"{name} takes decimals of at most {DIGITS} digits, got some of {kind} with more") from None
     if not len(array):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    words = np.frombuffer(array.buffers()[1], "<i8", count=2 * (array.offset + len(array)))[2 * array.offset :]
-    return words[0::2], words[1::2]
+    pairs = np.frombuffer(array.buffers()[1], "<i8", count=2 * (array.offset + len(array)))[2 * array.offset :]
+    return pairs[0::2], pairs[1::2]
 
 
 def _add(a: Any, b: Any) -> Any:

@@ -129,7 +129,7 @@ def _ordered(array: pa.Array) -> list[np.ndarray]:
         return _wide(array)
     timelike = kinds.is_temporal(kind) and not kinds.is_interval(kind)
     if timelike or kinds.is_signed_integer(kind) or kinds.is_decimal(kind):
-        return [_biased(_numbers(array, np.dtype(f"i{kind.bit_width // 8}")).astype(np.int64, copy=False))]
+        return [biased(_numbers(array, np.dtype(f"i{kind.bit_width // 8}")).astype(np.int64, copy=False))]
     if _is_string(kind):
         return [_string_keys(array)]
     if kinds.is_dictionary(kind):
@@ -185,7 +185,8 @@ def _numbers(array: pa.Array, dtype: Any) -> np.ndarray:
     return np.frombuffer(buffer, dtype, len(array), array.offset * dtype.itemsize)
 
 
-def _biased(values: np.ndarray) -> np.ndarray:
+def biased(values: np.ndarray) -> np.ndarray:
+    """Signed 64-bit numbers as unsigned ones in the same order."""
     return values.view(np.uint64) ^ SIGN
 
 
@@ -202,7 +203,7 @@ def _wide(array: pa.Array) -> list[np.ndarray]:
     while high and np.array_equal(table[:, high], table[:, high - 1] >> 63):  # no more than the sign
         high -= 1
     first, *rest = (np.ascontiguousarray(table[:, word]) for word in range(high, -1, -1))
-    return [_biased(first), *(word.view(np.uint64) for word in rest)]
+    return [biased(first), *(word.view(np.uint64) for word in rest)]
 
 
 def _looked_up(array: pa.Array) -> tuple[pa.Array, np.ndarray]:

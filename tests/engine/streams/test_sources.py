@@ -129,3 +129,15 @@ def test_state_of_another_stream_or_damaged_is_refused():
     with pytest.raises(SashError, match="got version 9"):
         operator.restore(state[:9] + b"\x09\x00" + state[11:])
     assert operator.close().equals(EXPECTED)
+
+
+def test_an_iterator_stays_read_when_its_board_is_gone():
+    source = sash.stream(iter(EVENTS.to_batches()), time="ts")
+    assert list(source.query("n", sf.count(), range="1 minute").results())
+    with pytest.raises(SashError, match="the results of an iterator can be read once"):
+        source.query("n", sf.count(), range="1 minute").results()
+
+
+def test_rows_without_columns_are_counted():
+    rows = pd.DataFrame(index=range(5))
+    assert sash.stream(rows).query("n", sf.count(), range=2).results()["n"].tolist() == [2, 2]

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sash.engine.carrying.summarising import PART, PLACES
 from sash.engine.encoding import combined, equality_key
+from sash.engine.tables import one_array
 
 NONE = np.zeros(0, np.int64)
 
@@ -40,7 +41,7 @@ class Carried:
     def keys(self) -> list[pa.Array]:
         """The partition of each part: an array for each key."""
         names = [name for name in self.parts.column_names if name.startswith("key ")]
-        return [_one(self.parts[name]) for name in names]
+        return [one_array(self.parts[name]) for name in names]
 
     @cached_property
     def _codes(self) -> np.ndarray:
@@ -69,16 +70,11 @@ class Carried:
         """What is carried of each part under a name, and whether there is anything."""
         if not self.length:
             return np.zeros(0, dtype), np.zeros(0, np.bool_)
-        column = _one(self.parts[name])
+        column = one_array(self.parts[name])
         held = column.is_valid().to_numpy(zero_copy_only=False)
         states = np.zeros(self.length, dtype)
         states[held] = np.frombuffer(b"".join(column.drop_null().to_pylist()), dtype)
         return states, held
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    array = column.combine_chunks()
-    return array if isinstance(array, pa.Array) else pa.concat_arrays(array.chunks)
 
 
 def _read(summary: bytes) -> tuple[pa.Table, pa.Table]:

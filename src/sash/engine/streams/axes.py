@@ -6,6 +6,7 @@ An axis of time or count has windows on a grid. The other two list their windows
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.decimals import words
 from sash.engine.tables import one_array
 from sash.expressions.columns import Expression
 from sash.expressions.evaluation import evaluate, predicate
@@ -26,18 +28,18 @@ LEAST, MOST = -(2**63), 2**63 - 1
 NONE = np.zeros(0, np.int64)
 
 
-class Axis:
+class Axis(ABC):
     """What all axes have: windows by extent, each known by its key and its end."""
 
+    @abstractmethod
     def number(
         self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """The position of each row that counts, and which rows these are; None for all."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows that hold a row and have ended, sorted; ``upto`` is where the watermark is."""
-        raise NotImplementedError
 
     def ends_by(self, upto: int) -> bool:
         """Whether a window may have ended since the last were answered."""
@@ -47,29 +49,31 @@ class Axis:
         """Whether a window ends at some positions, with rows or without; None where only those that ended do."""
         return None
 
+    @abstractmethod
     def starts(self, spec: int, keys: np.ndarray, ends: np.ndarray, held: Any) -> np.ndarray:
         """Where windows begin."""
-        raise NotImplementedError
 
     def shown(self, keys: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """What a user sees as the ends of windows."""
         return ends
 
+    @abstractmethod
     def passes(self, upto: int) -> None:
         """All windows that have ended by now were answered."""
 
+    @abstractmethod
     def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
-        raise NotImplementedError
 
     def reached_by(self, keys: np.ndarray) -> np.ndarray:
-        """The position up to which all windows of some keys have been answered."""
-        raise NotImplementedError
+        """The position up to which all windows of some keys have surely been answered."""
+        return np.full(len(keys), LEAST)
 
+    @abstractmethod
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
-        return {}
 
+    @abstractmethod
     def restore(self, parts: dict[str, Any]) -> None:
         """Go on with what was kept."""
 
@@ -285,9 +289,7 @@ class DeltaAxis(ListedAxis):
         array = one_array(evaluate(self.column, table))
         known = array.is_valid().to_numpy(zero_copy_only=False)
         if pa.types.is_decimal(self.kind):
-            words = array.cast(pa.decimal128(38, self.kind.scale)).fill_null(0)
-            pairs = np.frombuffer(words.buffers()[1], np.int64, 2 * len(words), 16 * words.offset)
-            return np.ascontiguousarray(pairs[::2]), known
+            return np.ascontiguousarray(words(array, "range by delta")[0]), known
         values = array.fill_null(0).to_numpy(zero_copy_only=False)
         if self.kind == pa.uint64():
             return (values ^ np.uint64(1 << 63)).view(np.int64), known
@@ -343,7 +345,7 @@ class DeltaAxis(ListedAxis):
         place = first + (ends - 1 - held.at[first])  # numbers of a key follow each other
         starts = np.empty(len(keys), np.int64)
         reach = self._size(self.extents[spec].range, math.floor)
-        numbering.near(held.key, held.at, values, keys, ends, values[place], reach, starts)
+        numbering.near(held.key, held.at, values, keys, values[place], reach, starts)
         return starts
 
     def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sash.engine.encoding import biased
 from sash.engine.streams.kinds import Kind
 from sash.kernels.slices.assigning import Assigning, Span, grown, span
 from sash.kernels.sorting import argsort
@@ -18,7 +19,6 @@ from sash.windows.slicing import Edges
 PIECE = 1 << 18  # rows that one thread folds at least
 MANY = 1 << 12  # cells that may wait to be merged, in any case
 CHUNK = 1 << 16  # rows that are assigned and folded while they are in cache
-SIGN = np.uint64(1 << 63)
 
 
 class Column(NamedTuple):
@@ -137,7 +137,7 @@ class Cells:
 
     def merge(self) -> None:
         """Sort cells, and make one of those that are the same; the older rows stay in front."""
-        keys = [self.key.view(np.uint64), self.at.view(np.uint64) ^ SIGN]
+        keys = [self.key.view(np.uint64), biased(self.at)]
         if in_order(keys, np.array([0, len(self.key)])):
             order = None
             key, at = self.key, self.at

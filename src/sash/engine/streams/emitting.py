@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.encoding import equality_key
+from sash.engine.encoding import biased, equality_key
 from sash.engine.tables import one_array
 from sash.kernels.sorting import argsort
 
 EMITS = ("final", "changes", "updates")
-SIGN = np.uint64(1 << 63)
 
 
 class Answers:
@@ -49,7 +48,7 @@ class Answers:
         """The answers in the order of their ends, and then of keys as these first came."""
         if not len(self) or self.key[0] == self.key[-1]:
             return self
-        return self.take(argsort([self.end.view(np.uint64) ^ SIGN, self.key.view(np.uint64)]))
+        return self.take(argsort([biased(self.end), self.key.view(np.uint64)]))
 
 
 class Changes:
@@ -117,7 +116,7 @@ class Updates:
         count = len(self.key)
         words = [np.concatenate([mine, theirs]) for mine, theirs in
                  ((self.key, answers.key), (self.end, answers.end))]  # fmt: skip
-        order = argsort([words[0].view(np.uint64), words[1].view(np.uint64) ^ SIGN])
+        order = argsort([words[0].view(np.uint64), biased(words[1])])
         same = np.zeros(len(order), np.bool_)
         same[1:] = (words[0][order[1:]] == words[0][order[:-1]]) & (words[1][order[1:]] == words[1][order[:-1]])
         new, old = order[same] - count, order[np.flatnonzero(same) - 1]  # the one told comes first

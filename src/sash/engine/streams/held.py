@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.encoding import tie_keys
+from sash.engine.encoding import biased, tie_keys
 from sash.engine.framing import Framed
 from sash.engine.specification import Specification
 from sash.kernels.sorting import argsort
 from sash.kernels.sorting.radix import in_order
 from sash.windows.bounds import Bounds
-
-SIGN = np.uint64(1 << 63)
 
 
 class HeldRows:
@@ -43,7 +41,7 @@ class HeldRows:
         self._new = []
         self.table = pa.concat_tables([self.table, *tables]).combine_chunks()
         self.key, self.at = np.concatenate([self.key, *keys]), np.concatenate([self.at, *ats])
-        words = [self.key.view(np.uint64), self.at.view(np.uint64) ^ SIGN]
+        words = [self.key.view(np.uint64), biased(self.at)]
         if not self.arrival:
             words += ties(self.table)
         if not in_order(words, np.array([0, len(self.key)])):

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
+from sash.engine.encoding import biased
 from sash.engine.specification import Specification
 from sash.engine.streams.axes import LEAST, MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
 from sash.engine.streams.cells import Cells, Column
@@ -35,7 +36,6 @@ from sash.kernels.slices.assigning import Span, span
 from sash.kernels.sorting import argsort
 from sash.windows.slicing import Edges, edges_of
 
-SIGN = np.uint64(1 << 63)
 FEW = 1024  # keys that are not worth letting go of
 
 
@@ -289,7 +289,7 @@ class Operator:
         rest = np.flatnonzero(waiting.time >= watermark)
         self._waiting = [waiting.take(rest)] if len(rest) else []
         rows = waiting.take(ready)
-        words = [waiting.time[ready].view(np.uint64) ^ SIGN]
+        words = [biased(waiting.time[ready])]
         self._absorb(rows.take(argsort(words if self._arrival else [*words, *ties(rows.table)])))
 
     def _answers(self) -> pa.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
@@ -22,7 +23,7 @@ CHUNK = 1 << 20  # rows of an ordered table that are answered at a time
 LATE = "late"
 
 
-class Source:
+class Source(ABC):
     """What a board reads."""
 
     schema: pa.Schema
@@ -33,13 +34,13 @@ class Source:
             return Scheme(self.schema, settings, queries)
         return before.plus(queries[len(before.queries) :])
 
+    @abstractmethod
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
         """The answers of a board."""
-        raise NotImplementedError
 
+    @abstractmethod
     def late(self, board: Any) -> Any:
         """What a board set aside."""
-        raise NotImplementedError
 
 
 class TableSource(Source):
@@ -48,8 +49,6 @@ class TableSource(Source):
     def __init__(self, frame: Any) -> None:
         self.frame = frame
         self.table = as_arrow(frame, column_names(frame))
-        if "" in self.table.column_names and not column_names(frame):
-            self.table = self.table.select([])
         self.schema = self.table.schema
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
@@ -97,14 +96,15 @@ class BatchesSource(Source):
 
     def __init__(self, batches: Iterable[Any], schema: pa.Schema) -> None:
         self.batches, self.schema = batches, schema
+        self.read = False
         self.set_aside: WeakKeyDictionary[Any, list[pa.Table]] = WeakKeyDictionary()  # by the board that was read
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Iterator[pa.Table]:
         """The answers after each batch that brings some, and at the end."""
         operator = board.open(emit, starts)
-        if iter(self.batches) is self.batches and self.set_aside:
+        if iter(self.batches) is self.batches and self.read:
             raise SashError("the results of an iterator can be read once; give a list of batches to read them again")
-        self.set_aside[board] = []
+        self.read, self.set_aside[board] = True, []
         return self._answers(operator, late, self.set_aside[board])
 
     def _answers(self, operator: Operator, late: bool, aside: list[pa.Table]) -> Iterator[pa.Table]:

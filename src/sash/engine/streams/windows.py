@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.encoding import biased
 from sash.engine.streams.answering import answer_of_rows, foldings
 from sash.engine.streams.axes import Axis
 from sash.engine.streams.cells import Cells
@@ -20,7 +21,6 @@ from sash.errors import SashError, column_named
 from sash.kernels.slices.due import bounds_of
 from sash.kernels.sorting import argsort
 
-SIGN = np.uint64(1 << 63)
 NONE = np.zeros(0, np.int64)
 
 
@@ -156,7 +156,7 @@ def _union(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, 
     key, end = (np.concatenate(parts) for parts in zip(*lists, strict=True))
     if not len(key):
         return key, end, [NONE for _ in lists]
-    order = argsort([key.view(np.uint64), end.view(np.uint64) ^ SIGN])
+    order = argsort([key.view(np.uint64), biased(end)])
     key, end = key[order], end[order]
     heads = np.append(True, (key[1:] != key[:-1]) | (end[1:] != end[:-1]))
     places = np.empty(len(order), np.int64)

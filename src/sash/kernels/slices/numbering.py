@@ -56,7 +56,7 @@ def moved(codes, values, step, told, started, out):  # type: ignore[no-untyped-d
 
 
 @routine
-def near(keys, at, values, asked, ends, tops, reach, starts):  # type: ignore[no-untyped-def]
+def near(keys, at, values, asked, tops, reach, starts):  # type: ignore[no-untyped-def]
     """Find the first row of each window: rows are sorted by key and number, windows by key and end."""
     first = 0
     for i in range(len(asked)):

@@ -15,17 +15,11 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import routine
+from sash.kernels.sorting.occurrences import splitmix
 
 SEED = np.frombuffer(os.urandom(8), np.uint64)
 FIRST = 1 << 10  # entries of the first table
 DONE, COUNT = range(2)
-
-
-def _place(word: Any, seed: Any) -> Any:
-    word = word ^ seed
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
 
 
 @routine
@@ -36,7 +30,7 @@ def number(words: Any, seed: Any, table: Any, numbers: Any, firsts: Any, marks: 
     for i in range(marks[DONE], len(words)):
         word = words[np.uint64(i)]
         if known < 0 or word != last:
-            slot = _place(word, seed[0]) & mask
+            slot = splitmix(word ^ seed[0]) & mask
             while table[slot] >= 0 and words[np.uint64(firsts[np.uint64(table[slot])])] != word:
                 slot = (slot + np.uint64(1)) & mask
             if table[slot] < 0:
@@ -57,7 +51,7 @@ def refill(words: Any, seed: Any, table: Any, firsts: Any, count: int) -> int:
     """Put the words numbered so far into a new table."""
     mask = np.uint64(len(table) - 1)
     for k in range(count):
-        slot = _place(words[np.uint64(firsts[k])], seed[0]) & mask
+        slot = splitmix(words[np.uint64(firsts[k])] ^ seed[0]) & mask
         while table[slot] >= 0:
             slot = (slot + np.uint64(1)) & mask
         table[slot] = k

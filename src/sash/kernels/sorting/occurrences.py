@@ -100,7 +100,7 @@ def _table(edges: np.ndarray) -> np.ndarray:
     return np.full(2 << (largest - 1).bit_length(), -1, positions(int(edges[-1])))
 
 
-def _mix(key: Any) -> Any:
+def splitmix(key: Any) -> Any:
     """A bijection of 64-bit words whose high bits depend on all bits (splitmix64)."""
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -110,7 +110,7 @@ def _mix(key: Any) -> Any:
 @routine
 def _mix_all(key: Any, start: int, stop: int, mixes: Any, places: Any) -> int:
     for i in range(start, stop):
-        mixes[np.uint64(i)] = _mix(key[np.uint64(i)])
+        mixes[np.uint64(i)] = splitmix(key[np.uint64(i)])
         places[np.uint64(i)] = i
     return 0
 
@@ -120,7 +120,7 @@ def _count(key: Any, start: int, stop: int, split: int, counts: Any) -> int:
     """Count how many rows each bucket gets."""
     down = np.uint64(64 - split)
     for i in range(start, stop):
-        counts[_mix(key[np.uint64(i)]) >> down] += 1
+        counts[splitmix(key[np.uint64(i)]) >> down] += 1
     return 0
 
 
@@ -129,7 +129,7 @@ def _throw(key: Any, start: int, stop: int, split: int, ends: Any, mixes: Any, p
     """Write each row's mix and position into its bucket."""
     down = np.uint64(64 - split)
     for i in range(start, stop):
-        mix = _mix(key[np.uint64(i)])
+        mix = splitmix(key[np.uint64(i)])
         at = ends[mix >> down]
         ends[mix >> down] = at + 1
         mixes[np.uint64(at)] = mix
