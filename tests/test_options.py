@@ -38,7 +38,7 @@ def test_skew_takes_nothing_but_auto_and_booleans(given):
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(SashError, match="there is no option 'memroy'; the options are memory and skew"):
+    with pytest.raises(SashError, match="there is no option 'memroy'; the options are memory, skew, shards"):
         options.memroy = 1
     with pytest.raises(SashError, match="there is no option 'memroy'"):
         _ = options.memroy

@@ -6,17 +6,20 @@
 ``skew``
     Whether ``withColumns`` on Spark looks for keys with very many rows before it runs: True, False, or ``"auto"``,
     the default: only where Spark's estimate of the input is large.
+``shards``
+    In how many parts a continuous query on Spark keeps its keys. None, the default, is as many as
+    ``spark.sql.shuffle.partitions``. The number stays with a query's checkpoint.
 
 >>> import sash
 >>> sash.options.memory = "512 MB"
 >>> sash.options
-sash.options: memory=536870912, skew='auto'
+sash.options: memory=536870912, skew='auto', shards=None
 >>> sash.options.memory = None
 >>> with sash.options.set(memory="2g", skew=False):
 ...     sash.options
-sash.options: memory=2147483648, skew=False
+sash.options: memory=2147483648, skew=False, shards=None
 >>> sash.options
-sash.options: memory=None, skew='auto'
+sash.options: memory=None, skew='auto', shards=None
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from sash.errors import SashError
 
 memory: int | str | None
 skew: bool | str
+shards: int | None
 
 SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
 STEPS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -104,6 +108,12 @@ def _skew(value: Any) -> bool | str:
     raise SashError(f"skew must be 'auto', True or False, got {value!r}")
 
 
+def _shards(value: Any) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 100_000):
+        return value
+    raise SashError(f"shards must be a whole number from 1 to 100,000, or None, got {value!r}")
+
+
 def _mapped() -> int:
     """Bytes of addresses that this process has mapped; 0 where the system does not say."""
     try:
@@ -128,8 +138,8 @@ def _machine() -> int:
     return min(size for size in sizes if size > 0)
 
 
-_CHECKS = {"memory": _memory, "skew": _skew}
-_chosen: dict[str, Any] = {"memory": None, "skew": "auto"}
+_CHECKS = {"memory": _memory, "skew": _skew, "shards": _shards}
+_chosen: dict[str, Any] = {"memory": None, "skew": "auto", "shards": None}
 
 
 class _Options(ModuleType):
@@ -161,7 +171,7 @@ class _Options(ModuleType):
 
 
 def _unknown(name: str) -> str:
-    return f"there is no option {name!r}; the options are {' and '.join(_chosen)}"
+    return f"there is no option {name!r}; the options are {', '.join(_chosen)}"
 
 
 sys.modules[__name__].__class__ = _Options

@@ -42,15 +42,17 @@ def stream(
     from sash.engine.streams.board import Board
     from sash.engine.streams.settings import settings_of
     from sash.engine.streams.sources import source_of
+    from sash.expressions.columns import is_pyspark
 
-    if _is_spark(source):
-        from sash.spark.streams import SparkSource
-
-        opened: Source = SparkSource(source)
-    else:
-        opened = source_of(source)
+    opened = _on_spark(source) if is_pyspark(source, "DataFrame") else source_of(source)
     return Board(opened, settings_of(time, key, watermark, offset, slicer))
 
 
-def _is_spark(frame: Any) -> bool:
-    return type(frame).__module__.partition(".")[0] == "pyspark" and type(frame).__name__ == "DataFrame"
+def _on_spark(frame: Any) -> Source:
+    if frame.isStreaming:
+        from sash.spark.streaming import StreamingSource
+
+        return StreamingSource(frame)
+    from sash.spark.streams import SparkSource
+
+    return SparkSource(frame)

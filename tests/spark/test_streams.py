@@ -106,11 +106,6 @@ def test_keys_that_are_computed_and_windows_by_what_pyspark_computes(spark, even
     assert sash.stream(odd, time="ts").query("n", sf.count(), range="1 hour").late().count() == 0
 
 
-def test_a_streaming_frame_is_refused(spark):
-    with pytest.raises(SashError, match="source must be a batch DataFrame, got a streaming one"):
-        sash.stream(spark.readStream.format("rate").load())
-
-
 @pytest.mark.long
 def test_on_connect(connect):
     assert connect.run(on_connect) == [5]

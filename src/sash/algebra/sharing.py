@@ -73,8 +73,8 @@ class Shared:
     answers: tuple[Answer, ...]
 
 
-def share(wanted: Sequence[tuple[Aggregate, Hashable]]) -> Shared:
-    """The fewest partials that answer all of these aggregates.
+def share(wanted: Sequence[tuple[Aggregate, Hashable]], derive: bool = True) -> Shared:
+    """The fewest partials that answer all of these aggregates; without ``derive``, none is made of others.
 
     Each comes with its place: whatever must agree for two partials to be of the same rows, such as its
     columns and filter. Aggregates are to be given for their types (``aggregate.of``).
@@ -88,9 +88,10 @@ def share(wanted: Sequence[tuple[Aggregate, Hashable]]) -> Shared:
     for aggregate, place in wanted:
         kept.setdefault((kind(aggregate), place), aggregate)
     gone: list[tuple[Kind, Hashable]] = []
-    for key in sorted(kept, key=lambda key: len(_sources(key[0])), reverse=True):  # what most can stand for, first
+    needy = sorted(kept, key=lambda key: len(_sources(key[0])), reverse=True) if derive else []
+    for key in needy:  # what most can stand for, first
         others = [other for other in kept if other != key]
-        if all(_rule(needy, others) for needy in (*gone, key)):
+        if all(_rule(each, others) for each in (*gone, key)):
             del kept[key]
             gone.append(key)
     numbers = {key: number for number, key in enumerate(kept)}

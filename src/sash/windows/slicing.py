@@ -49,6 +49,14 @@ class Edges:
         edges = np.unique(np.concatenate(found))
         return edges[max(int(np.searchsorted(edges, lo, "right")) - 1, 0) :]
 
+    def floor(self, at: np.ndarray) -> np.ndarray:
+        """The last edge at or before each position."""
+        found = [at - (at - each.phase) % each.step for each in self.progressions]
+        for each in self.calendars:
+            table = each.between(int(at.min()), int(at.max()), ends=not self.starts_only)
+            found.append(table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)])
+        return np.maximum.reduce(found)
+
 
 def edges_of(grids: Sequence[Grid | CalendarGrid], slicer: str) -> Edges:
     """Where a slicer cuts a stream for these windows.

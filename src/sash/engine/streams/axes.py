@@ -126,13 +126,14 @@ class TimeAxis(Axis):
 
     def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
-        return self._last_ends(at) > self.passed
+        return self.last_ends(at) > self.passed
 
     def reached_by(self, keys: np.ndarray) -> np.ndarray:
         """Where the watermark is."""
         return np.full(len(keys), self.passed)
 
-    def _last_ends(self, at: np.ndarray) -> np.ndarray:
+    def last_ends(self, at: np.ndarray) -> np.ndarray:
+        """The ends of the last windows that hold some positions."""
         return np.maximum.reduce([grid.ends(grid.holding(at)[1]) for grid in self.grids])
 
     def parts(self) -> dict[str, Any]:
@@ -178,7 +179,7 @@ class CountAxis(TimeAxis):
 
     def needed(self, key: np.ndarray, at: np.ndarray, held: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
-        return self._last_ends(at) > self.reached[key]
+        return self.last_ends(at) > self.reached[key]
 
     def reached_by(self, keys: np.ndarray) -> np.ndarray:
         """How many rows have come."""

@@ -55,10 +55,10 @@ def late_rows(
     if behind is not None and behind.any():
         where = np.flatnonzero(behind)
         assert watermark is not None
-        missed, gone = _missed(scheme, time[where], watermark)
-        some = missed != ""
+        words, gone = missed_by(scheme, time[where], watermark)
+        some = words != ""
         rows.append(where[some])
-        reasons += missed[some].tolist()
+        reasons += words[some].tolist()
         stays[where[gone]] = False
     return Late(np.concatenate(rows), pa.array(reasons, pa.string()), np.flatnonzero(stays))
 
@@ -71,7 +71,7 @@ def _within(scheme: Scheme, time: np.ndarray, found: Span) -> np.ndarray | None:
     return (time > least) & (time < most)
 
 
-def _missed(scheme: Scheme, time: np.ndarray, watermark: int) -> tuple[np.ndarray, np.ndarray]:
+def missed_by(scheme: Scheme, time: np.ndarray, watermark: int) -> tuple[np.ndarray, np.ndarray]:
     """What rows behind the watermark missed, in words, and which missed all; "" where a row misses nothing."""
     if scheme.kind != "time":
         return np.full(len(time), "late: the watermark had passed it", object), np.ones(len(time), np.bool_)

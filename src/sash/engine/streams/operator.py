@@ -96,16 +96,32 @@ class Operator:
 
     def push(self, batch: Any) -> pa.Table:
         """Take a batch of rows; gives the answers of the windows that have ended since."""
+        rows = self.absorb(batch)
+        with self._whole():
+            if self._delay is not None and rows.span is not None and len(rows.codes):
+                self._see(rows.span.most - self._delay)
+            return self._answers()
+
+    def absorb(self, batch: Any) -> Rows:
+        """Take a batch of rows, and leave the answers for later; gives the rows that have a place."""
         self._open()
         table = self._checked(batch)
         with self._whole():
             rows = self._placed(table)
-            if self.scheme.sorts:
-                self._waiting.append(rows)
-            else:
-                self._absorb(rows)
-            if self._delay is not None and rows.span is not None and len(rows.codes):
-                self._see(rows.span.most - self._delay)
+            self.retake(rows)
+            return rows
+
+    def retake(self, rows: Rows) -> None:
+        """Take rows that were found to have a place."""
+        if self.scheme.sorts:
+            self._waiting.append(rows)
+        else:
+            self._absorb(rows)
+
+    def due(self) -> pa.Table:
+        """The answers that are due where the watermark is."""
+        self._open()
+        with self._whole():
             return self._answers()
 
     def advance(self, watermark: Any) -> pa.Table:
@@ -176,11 +192,16 @@ class Operator:
 
     def partials(self) -> pa.Table:
         """The partials of all cells with their keys, for another operator of the same queries to take."""
-        return cells_table(self._cells, self._keys)
+        return cells_table(self._cells, self._keys, self.scheme.kind_names)
 
-    def take(self, partials: pa.Table) -> None:
-        """Take the partials of other operators."""
-        take_cells(self._cells, self._keys, partials)
+    def take(self, partials: pa.Table) -> pa.Table:
+        """Take the partials of other operators, but for those that no window waits for any more; gives what it took."""
+        at = partials["at"].to_numpy()
+        needed = self._axis.needed(at, at, self._held)
+        if not needed.all():
+            partials = partials.filter(pa.array(needed))
+        take_cells(self._cells, self._keys, self.scheme.kind_names, partials)
+        return partials
 
     @property
     def answer_schema(self) -> pa.Schema:
@@ -353,8 +374,8 @@ class Operator:
     def _coarsen(self, edges: Edges) -> None:
         """Make one cell of all between two starts of windows, as far as no window ends between them any more."""
         cells = self._cells
-        ended = _floor(self._edges, self._axis.reached_by(cells.key))
-        starts = _floor(edges, cells.at)
+        ended = self._edges.floor(self._axis.reached_by(cells.key))
+        starts = edges.floor(cells.at)
         cells.coarsen(np.where((cells.at < ended) & (starts <= cells.at), starts, cells.at))
 
     # Odds and ends
@@ -394,12 +415,3 @@ def _axis(scheme: Scheme) -> Axis:
         return PunctuationAxis(extent.condition, len(scheme.extents))
     extents: Any = scheme.extents
     return DeltaAxis(extents, infer(extents[0].column, scheme.schema))
-
-
-def _floor(edges: Edges, at: np.ndarray) -> np.ndarray:
-    """The last edge at or before each position."""
-    found = [at - (at - each.phase) % each.step for each in edges.progressions]
-    for each in edges.calendars:
-        table = each.between(int(at.min()), int(at.max()), ends=not edges.starts_only)
-        found.append(table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)])
-    return np.maximum.reduce(found)

@@ -53,15 +53,26 @@ def unpacked(making: str, state: bytes) -> dict[str, Any]:
     return parts
 
 
+def table_bytes(table: pa.Table) -> bytes:
+    """A table as bytes of Arrow's own format."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def table_of(body: bytes) -> pa.Table:
+    """The table that was bytes."""
+    with pa.ipc.open_stream(pa.BufferReader(body)) as reader:
+        return reader.read_all()
+
+
 def _described(part: Any) -> tuple[dict[str, Any], bytes]:
     if isinstance(part, np.ndarray):
         dtype = part.dtype.str if part.dtype.names is None else [part.dtype[name].str for name in part.dtype.names]
         return {"kind": "array", "dtype": dtype}, unpadded(part).tobytes()
     if isinstance(part, pa.Table):
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, part.schema) as writer:
-            writer.write_table(part)
-        return {"kind": "table"}, sink.getvalue().to_pybytes()
+        return {"kind": "table"}, table_bytes(part)
     return {"kind": "value", "value": part}, b""
 
 
@@ -71,8 +82,7 @@ def _read(entry: dict[str, Any], body: bytes) -> Any:
         fields = kind if isinstance(kind, str) else [(f"f{k}", each) for k, each in enumerate(kind)]
         return np.frombuffer(body, np.dtype(fields, align=not isinstance(kind, str))).copy()
     if entry["kind"] == "table":
-        with pa.ipc.open_stream(pa.BufferReader(body)) as reader:
-            return reader.read_all()
+        return table_of(body)
     return entry["value"]
 
 

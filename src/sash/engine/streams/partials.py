@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -12,7 +14,7 @@ KEY, AT, STATE = "key", "at", "state"
 MOST = 1 << 30  # bytes of one array
 
 
-def cells_table(cells: Cells, keys: Keys) -> pa.Table:
+def cells_table(cells: Cells, keys: Keys, names: Sequence[str]) -> pa.Table:
     """A row for each cell: the columns of its key, where its slice begins, and each partial as bytes, or NULL."""
     cells.settle()
     columns = {f"{KEY} {k}": array for k, array in enumerate(keys.values(cells.key))}
@@ -20,19 +22,24 @@ def cells_table(cells: Cells, keys: Keys) -> pa.Table:
     for k, (states, held) in enumerate(zip(cells.states, cells.held, strict=True)):
         rows, kind = max(MOST // max(states.dtype.itemsize, 256), 1), cells.kinds[k]
         parts = [kind.binary(states[at : at + rows], held[at : at + rows]) for at in range(0, max(len(held), 1), rows)]
-        columns[f"{STATE} {k}"] = pa.chunked_array(parts, pa.binary())
+        columns[f"{STATE} {names[k]}"] = pa.chunked_array(parts, pa.binary())
     return pa.table(columns)
 
 
-def take_cells(cells: Cells, keys: Keys, table: pa.Table) -> None:
-    """Add the cells of a table, and merge those that are the same."""
+def take_cells(cells: Cells, keys: Keys, names: Sequence[str], table: pa.Table) -> None:
+    """Add the cells of a table, and merge those that are the same; a partial that it has not is of no row."""
     if not table.num_rows:
         return
     codes = keys.numbers([table[name].combine_chunks() for name in table.column_names if name.startswith(KEY)])
     codes = np.zeros(table.num_rows, np.int64) if codes is None else codes
     states, held = [], []
     for k, kind in enumerate(cells.kinds):
-        column = table[f"{STATE} {k}"]
+        name = f"{STATE} {names[k]}"
+        if name not in table.column_names:
+            states.append(np.zeros(table.num_rows, kind.partial.state))
+            held.append(np.zeros(table.num_rows, np.uint8))
+            continue
+        column = table[name]
         states.append(np.concatenate([kind.of_binary(chunk) for chunk in column.chunks]))
         held.append(column.is_valid().to_numpy().view(np.uint8))
     cells.append(codes, table[AT].to_numpy(), states, held)

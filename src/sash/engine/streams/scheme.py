@@ -56,6 +56,7 @@ class Settings:
     offset: Interval = NO_TIME
     slicer: str | None = None
     names: tuple[str | None, ...] = ()  # of keys that are not named by what they are made of
+    grows: bool = False  # whether queries may be added to state that is kept, so that no partial is made of others
 
 
 @dataclass(frozen=True)
@@ -275,7 +276,7 @@ class Scheme:
     @cached_property
     def shared(self) -> Shared:
         """The fewest partials that answer all queries that partials can."""
-        return share(self.wanted)
+        return share(self.wanted, derive=not self.settings.grows)
 
     @cached_property
     def wanted(self) -> list[tuple[Aggregate, Any]]:
@@ -314,6 +315,11 @@ class Scheme:
             dtypes = tuple(column.dtype for column in planned.given.columns)
             found.append(((Kind if aggregate.compiled else PlainKind)(aggregate, dtypes), planned))
         return tuple(found)
+
+    @cached_property
+    def kind_names(self) -> tuple[str, ...]:
+        """A name for each of the kinds that cells hold, by what they mean: the same wherever that is the same."""
+        return tuple(making(aggregate, repr(place)) for aggregate, place in self.shared.kept)
 
     @cached_property
     def meaning(self) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,7 @@ class Windows:
 
     def __init__(self, scheme: Scheme, starts: bool) -> None:
         self.scheme, self.with_starts = scheme, starts
+        self.since: dict[str, int] = {}  # for queries that were added later: where their first window may begin
         if starts and scheme.kind in ("delta", "punctuation"):
             raise SashError(f"starts are of windows by time and by count, got windows by {scheme.kind}")
         taken = {*scheme.key_names, *(query.name for query in scheme.queries)}
@@ -61,31 +62,37 @@ class Windows:
     ) -> Answers:
         """The answers of each query to the windows that are due."""
         rows = WindowRows(held) if self.scheme.held else None
-        asked: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        for spec, mask in enumerate(due):
-            keys, ends = (key, end) if mask is None else (key[mask], end[mask])
-            asked.append((keys, axis.starts(spec, keys, ends, held), ends))
-        columns, starts = [], []
+        asked: dict[Any, Asked] = {}
+        columns, starts, dues = [], [], []
         found: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
         for k, planned in enumerate(self.scheme.planned):
             spec, store = planned.spec, cells if planned.by_partials else held
-            if (spec, planned.by_partials) not in found:
-                found[spec, planned.by_partials] = bounds_of(store.key, store.at, *asked[spec])
-            lo, hi = found[spec, planned.by_partials]
+            since = self.since.get(planned.query.name)
+            if (spec, since) not in asked:
+                asked[spec, since] = _asked(axis, spec, key, end, due[spec], held, since)
+            windows = asked[spec, since]
+            dues.append(windows.due)
+            if (spec, since, planned.by_partials) not in found:
+                found[spec, since, planned.by_partials] = bounds_of(
+                    store.key, store.at, windows.key, windows.start, windows.end
+                )
+            lo, hi = found[spec, since, planned.by_partials]
             with column_named(planned.query.name):
                 if rows is None or planned.by_partials:
                     answer = self._foldings[k].answer(planned, cells, lo, hi)
                 else:
                     answer = answer_of_rows(rows, planned, lo, hi)
                 answer = answer if answer.type == self.types[k] else answer.cast(self.types[k])
-            columns.append(_spread(answer, due[spec]))
+            columns.append(_spread(answer, windows.due))
             if self.with_starts:
-                starts.append(_spread(pa.array(asked[spec][1]), due[spec]))
+                starts.append(_spread(pa.array(windows.start), windows.due))
         if rows is not None:
             rows.forget()
-        return Answers(
-            key, end, axis.shown(key, end), columns, starts, [due[each.spec] for each in self.scheme.planned]
-        )
+        answers = Answers(key, end, axis.shown(key, end), columns, starts, dues)
+        masks = [mask for mask in dues if mask is not None]
+        if self.since and len(masks) == len(dues):
+            return answers.take(np.flatnonzero(np.logical_or.reduce(masks)))
+        return answers
 
     @cached_property
     def none(self) -> Answers:
@@ -124,6 +131,29 @@ class Windows:
             names.append(query.name)
             columns.append(answers.columns[k])
         return pa.Table.from_arrays(columns, names)
+
+
+class Asked(NamedTuple):
+    """Windows that some queries answer, and in which rows of all answers they are; None for all rows."""
+
+    key: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    due: np.ndarray | None
+
+
+def _asked(
+    axis: Axis, spec: int, key: np.ndarray, end: np.ndarray, due: np.ndarray | None, held: HeldRows, since: int | None
+) -> Asked:
+    """The windows of one extent that are due, as far as they begin where queries were there."""
+    keys, ends = (key, end) if due is None else (key[due], end[due])
+    starts = axis.starts(spec, keys, ends, held)
+    if since is None or (whole := starts >= since).all():
+        return Asked(keys, starts, ends, due)
+    places = np.flatnonzero(whole if due is None else due)
+    mask = np.zeros(len(key), np.bool_)
+    mask[places if due is None else places[whole]] = True
+    return Asked(keys[whole], starts[whole], ends[whole], mask)
 
 
 def _typed(none: pa.Array, scheme: Scheme, planned: Planned) -> pa.Array:

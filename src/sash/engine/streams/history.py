@@ -1,0 +1,82 @@
+"""What a kept state says of the queries that made it, and whether other queries may go on with it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from sash.engine.streams.scheme import Scheme
+from sash.errors import SashError
+
+ADVICE = "change it back, or start with a new checkpointLocation"
+SETTINGS = {"kind": "windows are by", "time": "time is", "key": "key is", "offset": "offset is", "emit": "emit is"}
+
+
+def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str]) -> dict[str, Any]:
+    """All that kept state depends on; ``computed`` are columns that were computed, by the names they were given."""
+    return {
+        "shards": shards,
+        "kind": scheme.kind,
+        "time": _shown(scheme.settings.time, computed),
+        "key": [f"{_shown(key, computed)} of type {kind}"
+                for key, kind in zip(scheme.settings.key, scheme.key_types, strict=True)],
+        "offset": str(scheme.settings.offset),
+        "emit": emit,
+        "columns": {name: str(scheme.schema.field(name).type) for name in scheme.needed},
+        "queries": [_query(scheme, k, computed) for k in range(len(scheme.queries))],
+    }  # fmt: skip
+
+
+def _query(scheme: Scheme, k: int, computed: Mapping[str, str]) -> dict[str, Any]:
+    name, call, windows, _, meant = scheme.meaning[k]
+    told = f"{_shown(call, computed)} over {_shown(windows, computed)}"
+    return {"name": name, "told": told, "means": hashlib.sha256(repr(meant).encode()).hexdigest()[:16], "since": None}
+
+
+def _shown(expression: Any, computed: Mapping[str, str]) -> str:
+    text = str(expression)
+    for name, column in computed.items():
+        text = text.replace(name, column)
+    return text
+
+
+def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> dict[str, Any]:
+    """What is asked now, going on with state that was kept before; a query that is new answers from ``start`` on.
+
+    Raises a sentence that says what changed, where that cannot be.
+    """
+    if before["shards"] != now["shards"]:
+        raise SashError(
+            f"the number of shards must stay what it was when the query first started, {before['shards']}, got "
+            f"{now['shards']}: set sash.options.shards = {before['shards']} to go on; to have another number, let the "
+            "query run out of open windows, and start it with a new checkpointLocation from there"
+        )
+    changes = [f"{words} {_list(now[name])} and was {_list(before[name])}"
+               for name, words in SETTINGS.items() if before[name] != now[name]]  # fmt: skip
+    changes += [
+        f"column {name} is of type {now['columns'].get(name, 'none')} and was of type {kind}"
+        for name, kind in before["columns"].items()
+        if now["columns"].get(name) != kind
+    ]
+    asked = {query["name"]: query for query in now["queries"]}
+    for query in before["queries"]:
+        same = asked.get(query["name"])
+        if same is None:
+            changes.append(f"query {query['name']} ({query['told']}) is gone")
+        elif same["told"] != query["told"]:
+            changes.append(f"query {query['name']} is {same['told']} and was {query['told']}")
+        elif same["means"] != query["means"]:
+            changes.append(f"the functions of {same['told']} in query {query['name']} changed")
+    known = {query["name"]: query for query in before["queries"]}
+    new = [name for name in asked if name not in known]
+    if new and now["kind"] != "time":
+        changes.append(f"query {new[0]} is new, which only boards of windows by time can take in later")
+    if changes:
+        raise SashError(f"the checkpoint is of other queries: {'; '.join(changes)}; {ADVICE}")
+    queries = [query | {"since": known[name]["since"] if name in known else start} for name, query in asked.items()]
+    return {**now, "queries": queries}
+
+
+def _list(value: Any) -> str:
+    return ", ".join(value) or "none" if isinstance(value, list) else str(value)

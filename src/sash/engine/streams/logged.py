@@ -1,0 +1,179 @@
+"""An operator whose state is a log of what it took: each batch adds an entry, and old entries lapse with their windows.
+
+What a batch brings is written once, and not again with every batch that follows. An entry holds cells, where
+partials answer all queries, and rows otherwise. What no entry holds is the core: numbers of rows that keys have
+reached, cells of windows that count rows, and answers that were given early.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.streams.axes import LEAST, TimeAxis
+from sash.engine.streams.keys import Keys
+from sash.engine.streams.operator import Operator, Rows
+from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.partials import AT, KEY
+from sash.engine.streams.scheme import Scheme
+from sash.kernels.slices.due import count_windows
+
+ROW = "row"
+CORE = "core"
+
+
+def folds_cells(scheme: Scheme) -> bool:
+    """Whether partials of slices answer all queries, so that these can be made wherever rows are."""
+    return scheme.kind == "time" and not scheme.held
+
+
+class Logged(Operator):
+    """An operator that says what its log must hold, and can be made of that again."""
+
+    def __init__(self, scheme: Scheme, slicer: str, *, emit: str = "final", starts: bool = False) -> None:
+        super().__init__(scheme, slicer, emit=emit, starts=starts, arrival=False)
+        self.unmoved()
+        self.by_cells = folds_cells(scheme)
+
+    # What comes in; each gives the entry of the log
+
+    def add_cells(self, cells: pa.Table) -> pa.Table:
+        """Take the partials of rows that were folded elsewhere."""
+        return self.take(cells)
+
+    def add_rows(self, rows: pa.Table) -> pa.Table:
+        """Take rows."""
+        if not self.by_cells:
+            return self._entry(self.absorb(rows))
+        aside = Operator(self.scheme, self.slicer, arrival=False)  # folds this batch alone
+        aside.unmoved()
+        aside.watermark = self.watermark
+        aside.absorb(rows)
+        self.late_count += aside.late_count
+        self._late += aside._late
+        return self.take(aside.partials())
+
+    def replay(self, entry: pa.Table) -> None:
+        """Take an entry of the log again."""
+        if self.by_cells:
+            self.take(entry)
+            return
+        time = entry[AT].to_numpy()
+        left = time >= self.watermark if self.scheme.sorts and self.watermark is not None else None
+        if left is not None and not left.all():
+            entry, time = entry.filter(pa.array(left)), time[left]
+        codes = self._keys.numbers(
+            [entry[name].combine_chunks() for name in entry.column_names if name.startswith(KEY)]
+        )
+        codes = np.zeros(entry.num_rows, np.int64) if codes is None else codes
+        self.retake(Rows(self._columns_of(entry), codes, time))
+
+    # What the log holds
+
+    def everything(self) -> pa.Table:
+        """One entry in the place of all."""
+        if self.by_cells:
+            return self.partials()
+        if self.scheme.sorts:
+            return self._entry(self._joined(self._waiting))
+        held = self._held.settle()
+        return self._entry(Rows(held.table, held.key, held.at))
+
+    def live(self) -> int:
+        """How many cells or rows the log must hold."""
+        if self.scheme.sorts:
+            return sum(len(rows.codes) for rows in self._waiting)
+        return len(self._cells) if self.by_cells else len(self._held)
+
+    def lapses(self, entry: pa.Table) -> int:
+        """The position that must be reached before an entry may go."""
+        if not entry.num_rows:
+            return LEAST
+        last = np.array([entry[AT].to_numpy().max()])
+        if self.scheme.sorts:
+            return int(last[0]) + 1
+        assert isinstance(self._axis, TimeAxis)
+        return int(self._axis.last_ends(last)[0])
+
+    @property
+    def reached(self) -> int:
+        """The position up to which entries have lapsed."""
+        if self.scheme.sorts:
+            return LEAST if self.watermark is None else self.watermark
+        assert isinstance(self._axis, TimeAxis)
+        return self._axis.passed
+
+    def _entry(self, rows: Rows) -> pa.Table:
+        assert rows.time is not None
+        columns = {f"{KEY} {k}": array for k, array in enumerate(self._keys.values(rows.codes))}
+        columns[AT] = pa.array(rows.time)
+        return pa.table(columns | {f"{ROW} {name}": rows.table[name] for name in rows.table.column_names})
+
+    def _columns_of(self, entry: pa.Table) -> pa.Table:
+        """The rows of an entry; a column that was not kept when they came is of no query that has windows there."""
+        if not self._kept:
+            return pa.table({"": pa.nulls(entry.num_rows)})
+        names, columns = list(self._kept), []
+        for name in names:
+            kind = self.scheme.schema.field(name).type
+            column = entry[f"{ROW} {name}"] if f"{ROW} {name}" in entry.column_names else None
+            columns.append(pa.nulls(entry.num_rows, kind) if column is None else column)
+        return pa.table(columns, names)
+
+    # What it does not hold
+
+    def core(self) -> bytes:
+        """The rest of the state."""
+        parts: dict[str, Any] = {"watermark": self.watermark, "late count": self.late_count}
+        parts |= {f"axis {name}": part for name, part in self._axis.parts().items()}
+        if self.scheme.sorts or self.emit != "final":
+            keys = self._keys.all()
+            parts["keys"] = pa.table(keys, [str(k) for k in range(len(keys))])
+        if self.scheme.sorts:
+            parts |= self._cells.parts() | self._held.parts()
+        if self.emit != "final":
+            parts |= (self._changes if self.emit == "changes" else self._updates).parts()
+        return packed(CORE, parts)
+
+    def recover(self, core: bytes) -> None:
+        """Begin with a core; the log is to be replayed."""
+        parts = unpacked(CORE, core)
+        self._clear()
+        self.watermark, self.late_count = parts["watermark"], parts["late count"]
+        self._axis.restore({name[5:]: part for name, part in parts.items() if name.startswith("axis ")})
+        if "keys" in parts:
+            columns = [column.combine_chunks() for column in parts["keys"].columns]
+            self._keys = Keys.of(self.scheme.key_types, columns)
+        if self.scheme.sorts:
+            self._cells.restore(parts)
+            self._held.restore(parts)
+        if self.emit != "final":
+            (self._changes if self.emit == "changes" else self._updates).restore(parts)
+
+    def since(self, queries: dict[str, int]) -> None:
+        """Let queries that were added later answer only windows that begin at a time, or after it."""
+        self._windows.since = dict(queries)
+
+    # What an observer sees
+
+    def open_keys(self) -> int:
+        """How many keys have something that a window waits for."""
+        stores = [store for store in (self._cells.settle(), self._held.settle()) if len(store.key)]
+        found = max((1 + np.count_nonzero(np.diff(store.key)) for store in stores), default=0)
+        waiting = [np.unique(rows.codes) for rows in self._waiting]
+        return max(int(found), len(np.unique(np.concatenate(waiting))) if waiting else 0)
+
+    def open_windows(self) -> int:
+        """How many windows by time hold a row and have not ended, each key's on its own."""
+        store: Any = self._cells.settle() if self.by_cells else self._held.settle()
+        if not isinstance(self._axis, TimeAxis) or self.scheme.kind != "time" or not len(store.key):
+            return 0
+        count = 0
+        for grid in self._axis.grids:
+            first, last = grid.holding(store.at)
+            if self._axis.passed > LEAST:
+                first = np.maximum(first, grid.ending(self._axis.passed, self._axis.passed)[0])
+            count += count_windows(store.key, first, last)
+        return int(count)

@@ -1,0 +1,54 @@
+"""The shard of a key: a number below how many shards there are, the same in every process and on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.tables import one_array
+from sash.kernels.slices.hashing import hash_bytes, hash_words
+
+NULL = 0x6E756C6C  # a word that stands for no value
+WORDS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+
+
+def shards_of(columns: Sequence[pa.Array], rows: int, shards: int) -> np.ndarray:
+    """The shard of each row's key, given the columns of the key.
+
+    >>> shards_of([pa.array(["a", "b", None, "a"])], 4, 8).tolist()
+    [4, 6, 5, 4]
+    """
+    found = np.zeros(rows, np.uint64)
+    for column in columns:
+        hash_words(_hashes(one_array(column)), found)
+    return (found % np.uint64(shards)).astype(np.int64)
+
+
+def _hashes(array: pa.Array) -> np.ndarray:
+    kind = array.type
+    if pa.types.is_boolean(kind):
+        array = array.cast(pa.int8())
+    fixed = (pa.types.is_primitive(kind) or pa.types.is_boolean(kind)) and not pa.types.is_decimal(kind)
+    if fixed and array.type.bit_width in WORDS:
+        whole = array.view(WORDS[array.type.bit_width]).cast(pa.int64())
+        words = np.ascontiguousarray(whole.fill_null(0).to_numpy(zero_copy_only=False)).view(np.uint64)
+    else:
+        words = _texts(array)
+    if array.null_count:
+        words = np.where(array.is_valid().to_numpy(zero_copy_only=False), words, np.uint64(NULL))
+    return words
+
+
+def _texts(array: pa.Array) -> np.ndarray:
+    """The hashes of texts, and of what can be written as one."""
+    if not (pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type)):
+        array = array if pa.types.is_large_string(array.type) else array.cast(pa.string())
+        array = array.cast(pa.large_binary())
+    array = array.cast(pa.large_binary()).fill_null(b"")
+    _, offsets, body = array.buffers()
+    out = np.empty(len(array), np.uint64)
+    edges = np.frombuffer(offsets, np.int64, len(array) + 1, array.offset * 8) if len(array) else np.zeros(1, np.int64)
+    hash_bytes(edges, np.frombuffer(body if body is not None else b"", np.uint8), out)
+    return out

@@ -1,0 +1,77 @@
+"""Tables of a stream on their way through Spark: which columns travel, under which names, and of which types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sash.engine.streams.scheme import Scheme
+from sash.errors import SashError
+from sash.expressions.naming import check_names, quoted
+
+GATHERED = 1 << 20  # rows that are pushed at a time
+COMPUTED = "__sash_"
+
+
+def columns_of(scheme: Scheme) -> list[str]:
+    """The columns that the queries, the key and the time are made of."""
+    wanted = set(scheme.needed)
+    for each in (*scheme.settings.key, *([scheme.settings.time] if scheme.settings.time is not None else [])):
+        wanted |= check_names(each, scheme.schema.names)
+    return [name for name in scheme.schema.names if name in wanted]
+
+
+def narrowed(scheme: Scheme, names: list[str]) -> Scheme:
+    """The scheme over no more than these columns."""
+    return replace(scheme, schema=pa.schema([scheme.schema.field(name) for name in names]))
+
+
+def numbered(frame: DataFrame, names: list[str]) -> DataFrame:
+    """These columns under names that need no care: PySpark looks columns up by name, and takes a dot for a field."""
+    columns = [F.col(quoted(name)).alias(f"c{place}") for place, name in enumerate(names)]
+    return frame.select(*(columns or [F.lit(True).alias("c0")]))
+
+
+def shown(aside: pa.Table) -> pa.Table:
+    """Rows set aside, without the columns that were computed."""
+    return aside.drop_columns([name for name in aside.column_names if name.startswith(COMPUTED)])
+
+
+def gathered(batches: Iterator[pa.RecordBatch], schema: pa.Schema, rows: int | None) -> Iterator[pa.Table]:
+    """Batches put together to tables of so many rows, or to one: what is pushed costs as much as the state, too."""
+    tables, count = [], 0
+    for batch in batches:
+        tables.append(as_schema(batch, schema))
+        count += batch.num_rows
+        if rows is not None and count >= rows:
+            yield pa.concat_tables(tables)
+            tables, count = [], 0
+    if tables:
+        yield pa.concat_tables(tables)
+
+
+def as_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:
+    """A batch as Spark gives it, with the types that were told; they differ in whether NULL is allowed, or in zones."""
+    columns = [batch.column(k) for k in range(len(schema))]
+    kinds = zip(columns, schema.types, strict=True)
+    return pa.table([column if column.type == kind else column.cast(kind) for column, kind in kinds], schema.names)
+
+
+def told(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """A table in batches, of the types that Spark was told."""
+    columns = zip(table.columns, schema.types, strict=True)
+    cast = [column if column.type == kind else column.cast(kind) for column, kind in columns]
+    yield from pa.table(cast, schema.names).to_batches(max_chunksize=1 << 16)
+
+
+def refuse_unknown(answers: pa.Schema) -> None:
+    """Refuse answers whose type nobody knows before there are rows."""
+    for field in answers:
+        if pa.types.is_null(field.type):
+            raise SashError(
+                f"{field.name}: Spark must know the type of the answer, which here only the rows would tell"
+            )

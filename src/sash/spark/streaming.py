@@ -1,0 +1,178 @@
+"""Continuous queries on a streaming DataFrame of Spark: rows are folded where they are, and shards answer windows.
+
+    rows -> mapInArrow: partials, packed by shard -> transformWithState: shards -> mapInArrow: answers
+
+Between the two, a row of Spark is a whole table of ours as bytes, so that no row of data passes through Python alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import DateType, TimestampNTZType
+
+from sash import options
+from sash.engine.streams.packing import table_of
+from sash.engine.streams.scheme import Query, Scheme, Settings
+from sash.engine.streams.shard import Plan
+from sash.engine.streams.shipping import Shipping
+from sash.engine.streams.sources import with_late
+from sash.errors import SashError
+from sash.expressions.columns import Column as Expressed
+from sash.expressions.naming import bind
+from sash.spark import failures
+from sash.spark.inputs import spark_column
+from sash.spark.passing import GATHERED, columns_of, gathered, narrowed, numbered, refuse_unknown, shown, told
+from sash.spark.shards import GIVEN, SEEN, Shards, labels
+from sash.spark.streams import Read, SparkSource
+from sash.spark.worker import begin
+from sash.windows.extents import microseconds
+from sash.windows.intervals import Interval
+
+WATERMARK = "__sash_watermark"
+DELAY = "spark.watermarkDelayMs"  # what Spark writes on a column that has a watermark
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+class StreamingSource(SparkSource):
+    """A streaming DataFrame: answers leave as the watermark passes, for as long as the query runs."""
+
+    def scheme(self, settings: Settings, queries: tuple[Query, ...], before: Scheme | None = None) -> Scheme:
+        """The queries, checked against the columns there are, and against what a stream can do."""
+        if settings.time is None:
+            raise SashError("time must be given for a streaming DataFrame, whose windows end as time passes; got None")
+        delay = self._delay(settings)
+        return super().scheme(replace(settings, watermark=delay, grows=True), queries, before)
+
+    def _delay(self, settings: Settings) -> Interval:
+        """The delay of the watermark: the one asked for, or that of the DataFrame."""
+        found = self._watermark()
+        if settings.watermark is None and found is None:
+            raise SashError(
+                "watermark must be given for a streaming DataFrame, such as watermark='10 seconds', or be set on it "
+                "with withWatermark; got None"
+            )
+        given = settings.watermark
+        if given is None or found is None:
+            return given or found or Interval()
+        if microseconds("watermark", given) != microseconds("watermark", found):
+            raise SashError(f"watermark must be the one that the DataFrame has, {found}, got {given}; "
+                            "Spark takes one for a stream")  # fmt: skip
+        return given
+
+    def _watermark(self) -> Interval | None:
+        found = [field.metadata[DELAY] for field in self.frame.schema.fields if DELAY in (field.metadata or {})]
+        return Interval(0, 0, 1000 * max(found)) if found else None
+
+    def late(self, board: Any) -> DataFrame:
+        """A stateful operator has one output."""
+        raise SashError(
+            "late() is for input that ends; on a stream, results(late=True) has the rows that came late beside the "
+            "answers, and foreachBatch can route them"
+        )
+
+    def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
+        """The answers, as a streaming DataFrame."""
+        failures.install()
+        operator = board.open(emit, starts)
+        answers = operator.answer_schema
+        refuse_unknown(answers)
+        read = self._read(board._settings, board._queries)
+        whole = late or operator.scheme.kind == "delta"
+        names = list(operator.scheme.schema.names) if whole else columns_of(operator.scheme)
+        scheme = operator.scheme if whole else narrowed(operator.scheme, names)
+        shards = self._shards()
+        given = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
+        plan = Plan(scheme, operator.slicer, emit, starts, shards, tuple(read.computed.items()))
+        self._use_rocksdb()
+
+        delay = scheme.delay
+        assert delay is not None
+        packed = self._watermarked(read, delay).transform(_folded, names, scheme, plan, late)
+        kept = packed.groupBy("label").transformWithState(
+            Shards(plan, delay, late), GIVEN, "Update" if emit == "updates" else "Append", "EventTime"
+        )
+        found = _observed(kept).select("body").mapInArrow(_answers(given), from_arrow_schema(given))
+        if scheme.end_type == scheme.time_type and scheme.time_type.tz is not None and not late:
+            return found.withMetadata("window_end", {DELAY: 0})  # it follows the watermark, for operators after this
+        return found
+
+    def _shards(self) -> int:
+        return options.shards or int(self.frame.sparkSession.conf.get(PARTITIONS) or 200)
+
+    def _use_rocksdb(self) -> None:
+        """Have Spark keep state in RocksDB, without which it has no state of this kind."""
+        conf = self.frame.sparkSession.conf
+        if "RocksDB" not in (conf.get(PROVIDER) or ""):
+            conf.set(PROVIDER, ROCKSDB)
+
+    def _watermarked(self, read: Read, delay: int) -> DataFrame:
+        if self._watermark() is not None:
+            return read.frame
+        assert isinstance(read.settings.time, Expressed)
+        time = spark_column(bind(read.settings.time, read.frame.columns))
+        moment = _moment(time, read.frame.select(time).schema[0].dataType)
+        return read.frame.withColumn(WATERMARK, moment).withWatermark(WATERMARK, f"{-(-delay // 1000)} milliseconds")
+
+
+def _moment(time: Column, kind: Any) -> Column:
+    """A time as what Spark takes watermarks of, whatever the session's time zone."""
+    if isinstance(kind, DateType):
+        return F.timestamp_seconds(F.unix_date(time).cast("long") * 86400)
+    if isinstance(kind, TimestampNTZType):
+        epoch = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
+        return F.timestamp_micros(F.timestamp_diff("microsecond", epoch, time))
+    return time
+
+
+def _folded(frame: DataFrame, names: list[str], scheme: Scheme, plan: Plan, late: bool) -> DataFrame:
+    """A body for each shard and task."""
+    numbers = labels(plan.shards)
+
+    def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        begin()
+        tables = gathered(batches, scheme.schema, GATHERED)
+        for body in Shipping(scheme, plan.slicer, plan.shards, late).bodies(tables):
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "label": pa.array([numbers[body.shard]], pa.int32()),
+                    "shard": pa.array([body.shard], pa.int32()),
+                    "kind": pa.array([body.kind], pa.int32()),
+                    "body": pa.array([body.table], pa.binary()),
+                }
+            )
+
+    return numbered(frame, names).mapInArrow(fold, "label int, shard int, kind int, body binary")
+
+
+def _answers(schema: pa.Schema) -> Any:
+    def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for body in batch.column(0):
+                yield from told(table_of(body.as_buffer().to_pybytes()), schema)
+
+    return unpack
+
+
+def _observed(kept: DataFrame) -> DataFrame:
+    """What an observer sees of all shards, under the first name that is free."""
+    sums = [F.sum(name).alias(name) for name in SEEN]
+    for place in range(1, 100):
+        name = "sash" if place == 1 else f"sash_{place}"
+        try:
+            observed = kept.observe(name, *sums)
+            _ = observed.schema  # Connect finds out late
+            return observed
+        except AnalysisException as error:
+            if "DUPLICATED_METRICS_NAME" not in str(error):
+                raise
+    return kept
