@@ -50,10 +50,10 @@ def test_an_unknown_option_is_refused():
 
 def test_options_are_what_they_were_after_a_block():
     with options.set(memory="1g", skew=True):
-        assert repr(options) == "sash.options: memory=1073741824, skew=True"
+        assert repr(options) == "sash.options: memory=1073741824, skew=True, shards=None"
     with pytest.raises(ZeroDivisionError), options.set(memory="1g", skew=True):
         _ = 1 / 0
-    assert repr(options) == "sash.options: memory=None, skew='auto'"
+    assert repr(options) == "sash.options: memory=None, skew='auto', shards=None"
     assert {"memory", "skew", "budget", "set"} <= set(dir(options))
 
 

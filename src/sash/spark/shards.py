@@ -7,99 +7,98 @@ shards have one each.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from pyspark import cloudpickle
 from pyspark.sql import Row
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from sash import options
 from sash.engine.streams.packing import table_bytes
-from sash.engine.streams.shard import Done, Plan, Shard
+from sash.engine.streams.shard import Done, Plan, Seen, Shard
 from sash.engine.streams.shipping import Body
 from sash.engine.streams.sources import with_late
 from sash.spark.passing import shown
+from sash.spark.processor import Shards
 from sash.spark.worker import begin
 
-HEAD, CHUNKS = "head", "chunks"
-SEEN = ("late", "answers", "windows", "keys", "size")
+SEEN = Seen._fields
 GIVEN = f"shard int, body binary, {', '.join(f'{name} bigint' for name in SEEN)}"
 ROWS = 1 << 17  # answers of one body
 
 _kept: dict[str, Shard] = {}  # shards that this worker has in memory, by token; the one used last is the last
 
 
-class Shards(StatefulProcessor):
-    """What Spark calls for each shard in each batch."""
+class Sent(NamedTuple):
+    """What workers know of a query: the plan, the delay of the watermark in ticks, and whether late rows are shown."""
 
-    def __init__(self, plan: Plan, delay: int, late: bool) -> None:
-        """Be ready; ``delay`` is the watermark's, in ticks."""
-        self.plan, self.delay, self.late = plan, delay, late
+    plan: Plan
+    delay: int
+    late: bool
 
-    def init(self, handle: Any) -> None:
-        """Name what is kept."""
-        self.handle = handle
-        self.head = handle.getValueState(HEAD, "body binary")
-        self.chunks = handle.getMapState(CHUNKS, "number bigint", "body binary")
 
-    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
-        """Take a batch."""
-        bodies = [Body(int(row["shard"]), int(row["kind"]), bytes(row["body"])) for row in rows]
-        return self._work(int(key[0]), bodies, timerValues)
+@lru_cache(maxsize=16)
+def opened(sent: bytes) -> Sent:
+    """What was pickled, read once by each worker."""
+    return cloudpickle.loads(sent)
 
-    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:
-        """The watermark has moved, and nothing came."""
-        return self._work(int(key[0]), [], timerValues)
 
-    def close(self) -> None:
-        """Nothing is open."""
+def work(processor: Shards, label: int, rows: Iterator[Row], moment: int) -> Iterator[Row]:
+    """What a shard does with a batch; ``moment`` is the watermark in milliseconds."""
+    begin()
+    sent = opened(processor.plan)
+    bodies = [Body(int(row["shard"]), int(row["kind"]), bytes(row["body"])) for row in rows]
+    watermark = moment * 1000 if moment > 0 else None  # Spark begins with 1970
+    shard = _shard(processor, sent, watermark)
+    timer = _timer(shard) if shard.token else None
+    done = shard.work(bodies, watermark)
+    _keep(processor, done)
+    _wait(processor, timer, _timer(shard))
+    _remember(shard)
+    answers = with_late(done.answers, shown(done.late)) if sent.late else done.answers
+    seen = done.seen
+    for at in range(0, max(answers.num_rows, 1), ROWS):
+        yield Row(shard=label, body=table_bytes(answers.slice(at, ROWS)), **seen._asdict())
+        seen = Seen(0, 0, 0, 0, 0)  # told once
 
-    def _work(self, label: int, bodies: list[Body], timers: Any) -> Iterator[Row]:
-        begin()
-        moment = timers.getCurrentWatermarkInMs()
-        watermark = moment * 1000 if moment > 0 else None  # Spark begins with 1970
-        shard = self._shard(watermark)
-        done = shard.work(bodies, watermark)
-        self._keep(done)
-        self._wait(moment)
-        _remember(shard)
-        answers = with_late(done.answers, shown(done.late)) if self.late else done.answers
-        seen = done.seen
-        for at in range(0, max(answers.num_rows, 1), ROWS):
-            yield Row(shard=label, body=table_bytes(answers.slice(at, ROWS)), late=seen.late, answers=seen.answers,
-                      windows=seen.windows, keys=seen.keys, size=seen.size)  # fmt: skip
-            seen = type(seen)(0, 0, 0, 0, 0)  # told once
 
-    def _shard(self, watermark: int | None) -> Shard:
-        """The shard as it was kept: in this worker's memory, or in Spark's store."""
-        kept = self.head.get()
-        if kept is None:
-            return Shard(self.plan)
-        head = bytes(kept[0])
-        remembered = _kept.pop(Shard.token_of(head), None)
-        if remembered is not None:
-            return remembered
-        shard = Shard(self.plan)
-        start = (watermark or 0) + self.delay + 1000  # Spark's watermark is of whole milliseconds
-        shard.restore(head, lambda number: bytes(self.chunks.getValue((number,))[0]), start)
-        return shard
+def _shard(processor: Shards, sent: Sent, watermark: int | None) -> Shard:
+    """The shard as it was kept: in this worker's memory, or in Spark's store."""
+    kept = processor.head.get()
+    if kept is None:
+        return Shard(sent.plan)
+    head = bytes(kept[0])
+    remembered = _kept.pop(Shard.token_of(head), None)
+    if remembered is not None:
+        return remembered
+    shard = Shard(sent.plan)
+    start = (watermark or 0) + sent.delay + 1000  # Spark's watermark is of whole milliseconds
+    shard.restore(head, lambda number: bytes(processor.chunks.getValue((number,))[0]), start)
+    return shard
 
-    def _keep(self, done: Done) -> None:
-        for number, body in done.put.items():
-            self.chunks.updateValue((number,), (body,))
-        for number in done.drop:
-            self.chunks.removeKey((number,))
-        self.head.update((done.head,))
 
-    def _wait(self, moment: int) -> None:
-        """Have one timer, which is due as soon as the watermark moves."""
-        timers = list(self.handle.listTimers())
-        for timer in timers:
-            if timer != moment + 1:
-                self.handle.deleteTimer(timer)
-        if moment + 1 not in timers:
-            self.handle.registerTimer(moment + 1)
+def _keep(processor: Shards, done: Done) -> None:
+    for number, body in done.put.items():
+        processor.chunks.updateValue((number,), (body,))
+    for number in done.drop:
+        processor.chunks.removeKey((number,))
+    processor.head.update((done.head,))
+
+
+def _timer(shard: Shard) -> int:
+    """When a shard is due again: as soon as the watermark moves."""
+    watermark = shard.operator.watermark
+    return 1 if watermark is None else watermark // 1000 + 1
+
+
+def _wait(processor: Shards, before: int | None, timer: int) -> None:
+    """Have one timer."""
+    if before == timer:
+        return
+    if before is not None:
+        processor.handle.deleteTimer(before)
+    processor.handle.registerTimer(timer)
 
 
 def _remember(shard: Shard) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -30,7 +31,8 @@ from sash.expressions.naming import bind
 from sash.spark import failures
 from sash.spark.inputs import spark_column
 from sash.spark.passing import GATHERED, columns_of, gathered, narrowed, numbered, refuse_unknown, shown, told
-from sash.spark.shards import GIVEN, SEEN, Shards, labels
+from sash.spark.processor import Shards
+from sash.spark.shards import GIVEN, SEEN, Sent, labels, opened
 from sash.spark.streams import Read, SparkSource
 from sash.spark.worker import begin
 from sash.windows.extents import microseconds
@@ -40,6 +42,7 @@ WATERMARK = "__sash_watermark"
 DELAY = "spark.watermarkDelayMs"  # what Spark writes on a column that has a watermark
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+BODIES = "label int, shard int, kind int, body binary"
 PARTITIONS = "spark.sql.shuffle.partitions"
 
 
@@ -97,9 +100,10 @@ class StreamingSource(SparkSource):
 
         delay = scheme.delay
         assert delay is not None
-        packed = self._watermarked(read, delay).transform(_folded, names, scheme, plan, late)
+        sent = cloudpickle.dumps(Sent(plan, delay, late))  # type: ignore[no-untyped-call]
+        packed = numbered(self._watermarked(read, delay), names).mapInArrow(_folds(sent), BODIES)
         kept = packed.groupBy("label").transformWithState(
-            Shards(plan, delay, late), GIVEN, "Update" if emit == "updates" else "Append", "EventTime"
+            Shards(sent), GIVEN, "Update" if emit == "updates" else "Append", "EventTime"
         )
         found = _observed(kept).select("body").mapInArrow(_answers(given), from_arrow_schema(given))
         if scheme.end_type == scheme.time_type and scheme.time_type.tz is not None and not late:
@@ -134,24 +138,24 @@ def _moment(time: Column, kind: Any) -> Column:
     return time
 
 
-def _folded(frame: DataFrame, names: list[str], scheme: Scheme, plan: Plan, late: bool) -> DataFrame:
-    """A body for each shard and task."""
-    numbers = labels(plan.shards)
+def _folds(sent: bytes) -> Any:
+    """What a task does with its rows: a body for each shard, or more."""
 
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         begin()
-        tables = gathered(batches, scheme.schema, GATHERED)
-        for body in Shipping(scheme, plan.slicer, plan.shards, late).bodies(tables):
-            yield pa.RecordBatch.from_pydict(
-                {
-                    "label": pa.array([numbers[body.shard]], pa.int32()),
-                    "shard": pa.array([body.shard], pa.int32()),
-                    "kind": pa.array([body.kind], pa.int32()),
-                    "body": pa.array([body.table], pa.binary()),
-                }
-            )
+        plan, _, late = opened(sent)
+        tables = gathered(batches, plan.scheme.schema, GATHERED)
+        numbers = labels(plan.shards)
+        for body in Shipping(plan.scheme, plan.slicer, plan.shards, late).bodies(tables):
+            row = {
+                "label": pa.array([numbers[body.shard]], pa.int32()),
+                "shard": pa.array([body.shard], pa.int32()),
+                "kind": pa.array([body.kind], pa.int32()),
+                "body": pa.array([body.table], pa.binary()),
+            }
+            yield pa.RecordBatch.from_pydict(row)
 
-    return numbered(frame, names).mapInArrow(fold, "label int, shard int, kind int, body binary")
+    return fold
 
 
 def _answers(schema: pa.Schema) -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.history import continued, described
@@ -97,7 +98,8 @@ class Shard:
         self.told = continued(parts["told"], self.told, start)
         self.runs = [Run(*run) for run in parts["runs"]]
         self.pieces, self.next, self.token = parts["pieces"], parts["next"], parts["token"]
-        core = b"".join(chunk(-1 - k) for k in range(len(self.pieces)))
+        pieces = [chunk(-1 - k) for k in range(len(self.pieces))]
+        core = b"".join(pieces) if pieces else parts["core"].tobytes()
         self.core_size = len(core)
         self.operator.recover(core)
         for run in self.runs:
@@ -118,10 +120,13 @@ class Shard:
         answers = operator.due() if watermark is None else operator.advance(watermark)
         late = operator.late()
         put, drop = self._logged([entry for entry in entries if entry.num_rows])
-        put |= self._core(drop)
-        self.token = os.urandom(12).hex()
+        core = operator.core()
+        small = len(core) <= PIECE  # then it goes with the head
+        put |= self._pieces(b"" if small else core, drop)
+        self.core_size, self.token = len(core), os.urandom(12).hex()
         head = packed(HEAD, {"told": self.told, "runs": [list(run) for run in self.runs], "pieces": self.pieces,
-                             "next": self.next, "token": self.token})  # fmt: skip
+                             "core": np.frombuffer(core if small else b"", np.uint8), "next": self.next,
+                             "token": self.token})  # fmt: skip
         self.size = len(head) + self.core_size + sum(run.size for run in self.runs)
         seen = Seen(
             operator.late_count - before, answers.num_rows, operator.open_windows(), operator.open_keys(), self.size
@@ -158,13 +163,12 @@ class Shard:
         self.runs = kept
         return put, drop
 
-    def _core(self, drop: list[int]) -> dict[int, bytes]:
+    def _pieces(self, core: bytes, drop: list[int]) -> dict[int, bytes]:
         """The pieces of the core that changed."""
-        core = self.operator.core()
         bodies = [core[at : at + PIECE] for at in range(0, len(core), PIECE)]
         digests = [hashlib.blake2b(body, digest_size=8).hexdigest() for body in bodies]
         known = [*self.pieces, *[""] * len(bodies)]
         put = {-1 - k: bodies[k] for k, digest in enumerate(digests) if digest != known[k]}
         drop += [-1 - k for k in range(len(bodies), len(self.pieces))]
-        self.pieces, self.core_size = digests, len(core)
+        self.pieces = digests
         return put

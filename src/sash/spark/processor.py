@@ -1,0 +1,45 @@
+"""What Spark calls for each shard in each batch of a continuous query.
+
+Spark starts a Python of its own for each query just to ask what state there is, so that this file imports nothing
+that is not needed for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row
+
+HEAD, CHUNKS = "head", "chunks"
+
+
+class Shards(StatefulProcessor):
+    """The shards of a query; ``plan`` is pickled."""
+
+    def __init__(self, plan: bytes) -> None:
+        self.plan = plan
+
+    def init(self, handle: Any) -> None:
+        """Name what is kept."""
+        self.handle = handle
+        self.head = handle.getValueState(HEAD, "body binary")
+        self.chunks = handle.getMapState(CHUNKS, "number bigint", "body binary")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        """Take a batch."""
+        from sash.spark.shards import work
+
+        return work(self, int(key[0]), rows, timerValues.getCurrentWatermarkInMs())
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:
+        """The watermark has moved, and nothing came."""
+        from sash.spark.shards import work
+
+        return work(self, int(key[0]), iter(()), timerValues.getCurrentWatermarkInMs())
+
+    def close(self) -> None:
+        """Nothing is open."""
