@@ -29,6 +29,11 @@ def folds_cells(scheme: Scheme) -> bool:
     return scheme.kind == "time" and not scheme.held
 
 
+def holds_cells(entry: pa.Table) -> bool:
+    """Whether an entry of a log is of cells, not of rows."""
+    return not any(name.startswith(ROW) for name in entry.column_names)
+
+
 class Logged(Operator):
     """An operator that says what its log must hold, and can be made of that again."""
 
@@ -56,8 +61,8 @@ class Logged(Operator):
         return self.take(aside.partials())
 
     def replay(self, entry: pa.Table) -> None:
-        """Take an entry of the log again."""
-        if self.by_cells:
+        """Take an entry of the log again; before a query came that needs rows, entries may have been of cells."""
+        if holds_cells(entry):
             self.take(entry)
             return
         time = entry[AT].to_numpy()

@@ -41,12 +41,13 @@ class Plan:
 
 
 class Run(NamedTuple):
-    """An entry of the log as it was written: its number, its rows and bytes, and when it may go."""
+    """An entry of the log as it was written: its number, its rows and bytes, when it may go, and if it is of cells."""
 
     number: int
     rows: int
     size: int
     lapses: int
+    cells: bool
 
 
 class Seen(NamedTuple):
@@ -80,7 +81,7 @@ class Shard:
         self.told = described(plan.scheme, plan.emit, plan.shards, dict(plan.computed))
         self.runs: list[Run] = []
         self.pieces: list[str] = []  # digests of the core's
-        self.core_size = self.size = 0  # bytes
+        self.size = 0  # bytes that are kept
         self.next = 0
         self.token = ""
 
@@ -100,7 +101,6 @@ class Shard:
         self.pieces, self.next, self.token = parts["pieces"], parts["next"], parts["token"]
         pieces = [chunk(-1 - k) for k in range(len(self.pieces))]
         core = b"".join(pieces) if pieces else parts["core"].tobytes()
-        self.core_size = len(core)
         self.operator.recover(core)
         for run in self.runs:
             self.operator.replay(table_of(chunk(run.number)))
@@ -123,11 +123,11 @@ class Shard:
         core = operator.core()
         small = len(core) <= PIECE  # then it goes with the head
         put |= self._pieces(b"" if small else core, drop)
-        self.core_size, self.token = len(core), os.urandom(12).hex()
+        self.token = os.urandom(12).hex()
         head = packed(HEAD, {"told": self.told, "runs": [list(run) for run in self.runs], "pieces": self.pieces,
                              "core": np.frombuffer(core if small else b"", np.uint8), "next": self.next,
                              "token": self.token})  # fmt: skip
-        self.size = len(head) + self.core_size + sum(run.size for run in self.runs)
+        self.size = len(head) + (0 if small else len(core)) + sum(run.size for run in self.runs)
         seen = Seen(
             operator.late_count - before, answers.num_rows, operator.open_windows(), operator.open_keys(), self.size
         )
@@ -150,14 +150,16 @@ class Shard:
         new = pa.concat_tables(entries, promote_options="default") if entries else None
         if new is not None and self.operator.lapses(new) <= reached:
             new = None
-        rows = sum(run.rows for run in kept) + (new.num_rows if new is not None else 0)
+        old = [run for run in kept if run.cells != self.operator.by_cells]  # lapse by themselves
+        rows = sum(run.rows for run in kept if run not in old) + (new.num_rows if new is not None else 0)
         if rows > 2 * live + FEW:
-            kept, new = [], self.operator.everything()
+            kept, new = old, self.operator.everything()
         drop = [run.number for run in self.runs if run not in kept]
         put = {}
         if new is not None and new.num_rows:
             body = table_bytes(new)
-            kept.append(Run(self.next, new.num_rows, len(body), self.operator.lapses(new)))
+            run = Run(self.next, new.num_rows, len(body), self.operator.lapses(new), self.operator.by_cells)
+            kept = [*kept, run]
             put[self.next] = body
             self.next += 1
         self.runs = kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ class Shipping:
             order = np.argsort(where, kind="stable")
             table, where = table.take(pa.array(order)), where[order]
         starts = np.flatnonzero(np.diff(where, prepend=-1))
-        for start, stop in zip(starts, [*starts[1:], len(where)], strict=True):
+        for start, stop in pairwise([*starts.tolist(), len(where)]):
             for at in range(start, stop, MOST):
                 part = table.slice(at, min(MOST, stop - at))
                 yield Body(int(where[start]), kind, table_bytes(part))

@@ -1,0 +1,333 @@
+"""Shards give what one operator gives: any tasks, any number of shards, any restart; their state stays small."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sash
+from engine.streams.stream_oracle import count_answers, same, time_answers
+from engine.streams.test_windows import SCHEMA, check, microseconds, queries, rows, table, time_board
+from sash import functions as sf
+from sash.engine.streams.operator import Operator
+from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.shard import Plan, Shard
+from sash.engine.streams.sharding import shards_of
+from sash.engine.streams.shipping import Shipping
+from sash.errors import SashError
+from strategies import usually
+
+END = 10**15
+
+
+class Job:
+    """A query as Spark runs it: tasks ship rows, shards work, and what they keep is bytes in a store of their own."""
+
+    def __init__(self, board, shards=2, emit="final", late=False):
+        self.late, self.emit = late, emit
+        self.stores = [{} for _ in range(shards)]
+        self.written = []
+        self.asked(board)
+
+    def asked(self, board):
+        """Ask these queries from here on."""
+        scheme = Scheme(board._scheme.schema, replace(board._scheme.settings, grows=True), board._scheme.queries)
+        self.plan = Plan(scheme, board._slicer, self.emit, False, len(self.stores))
+        self.shards = [None for _ in self.stores]
+
+    def restart(self):
+        """Forget all that is not kept."""
+        self.shards = [None for _ in self.stores]
+
+    def batch(self, tasks, watermark):
+        """The answers to the rows of some tasks, the rows set aside, and how many came late."""
+        shipping = Shipping(self.plan.scheme, self.plan.slicer, self.plan.shards, self.late)
+        bodies = [body for rows in tasks for body in shipping.bodies([rows])]
+        found = [
+            self._work(k, [body for body in bodies if body.shard == k], watermark) for k in range(len(self.stores))
+        ]
+        answers, late = (pa.concat_tables(parts) for parts in zip(*[(done.answers, done.late) for done in found]))  # noqa: B905
+        self.seen = [done.seen for done in found]
+        return answers, late, sum(done.seen.late for done in found)
+
+    def _work(self, k, bodies, watermark):
+        store = self.stores[k]
+        if self.shards[k] is None:
+            self.shards[k] = Shard(self.plan)
+            if "head" in store:
+                self.shards[k].restore(store["head"], store.__getitem__, (watermark or 0) + 10)
+        assert self.shards[k].token == (Shard.token_of(store["head"]) if store else "")
+        done = self.shards[k].work(bodies, watermark)
+        store.update(done.put)
+        for number in done.drop:
+            del store[number]
+        store["head"] = done.head
+        self.written.append(len(done.head) + sum(map(len, done.put.values())))
+        assert done.seen.size == sum(map(len, store.values()))
+        return done
+
+
+@st.composite
+def disordered(draw):
+    """Events of different times as they arrive, how far behind one may be, and where batches end and Spark restarts."""
+    delay = draw(st.integers(0, 15))
+    events = draw(st.lists(st.tuples(rows, st.integers(0, delay)), max_size=25, unique_by=lambda pair: pair[0]["ts"]))
+    events.sort(key=lambda pair: pair[0]["ts"] + pair[1])
+    cuts = sorted(draw(st.lists(st.integers(0, len(events)), max_size=5)))
+    restarts = draw(st.lists(st.booleans(), min_size=len(cuts) + 1, max_size=len(cuts) + 1))
+    return [event for event, _ in events], delay, cuts, restarts
+
+
+def batches(events, cuts):
+    return [events[start:stop] for start, stop in zip([0, *cuts], [*cuts, len(events)], strict=True)]
+
+
+def moved(watermark, part, delay):
+    """The watermark after a batch."""
+    known = [event["ts"] - delay for event in part]
+    return max([*known, *([] if watermark is None else [watermark])], default=None)
+
+
+def run(job, arrived):
+    """All answers, with the watermark where Spark has it: that of the batches before."""
+    events, delay, cuts, restarts = arrived
+    answers, watermark = [], None
+    for part, restart in zip(batches(events, cuts), restarts, strict=True):
+        if restart:
+            job.restart()
+        answers.append(job.batch([table(part[::2]), table(part[1::2])], watermark)[0])
+        watermark = moved(watermark, part, delay)
+    answers.append(job.batch([], END)[0])
+    return pa.concat_tables(answers)
+
+
+@usually(60)
+@given(disordered(), queries(), st.integers(1, 4))
+def test_windows_by_time(arrived, asked, shards):
+    job = Job(time_board(SCHEMA, asked, watermark=microseconds(arrived[1])), shards)
+    check(run(job, arrived), time_answers(arrived[0], asked))
+    assert all(seen.windows == 0 and seen.keys == 0 for seen in job.seen)
+
+
+@usually(40)
+@given(disordered(), queries(), st.integers(1, 3))
+def test_windows_by_count(arrived, asked, shards):
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark=microseconds(arrived[1]))
+    for name, (aggregate, length, slide) in asked.items():
+        board = board.query(
+            name, time_board(SCHEMA, {"q": (aggregate, 1, 1)})._queries[0].call, range=length, slide=slide
+        )
+    check(run(Job(board, shards), arrived), count_answers(arrived[0], asked, ordered=True))
+
+
+LISTED = {
+    "delta": (sash.delta("ts_again", 5), {"slide": sash.delta("ts_again", 3)}),
+    "punctuation": (sash.punctuation("v > 2"), {}),
+}
+
+
+@usually(40)
+@given(disordered(), st.sampled_from(list(LISTED)), st.sampled_from(["final", "changes"]))
+def test_windows_by_delta_and_punctuation(arrived, kind, emit):
+    events, delay, cuts, restarts = arrived
+    length, slide = LISTED[kind]
+    calls = {"n": sf.count(), "s": sf.sum("v"), "all": sf.collect_list("v")}
+
+    def widened(rows):
+        return rows.append_column("ts_again", rows["ts"].cast(pa.int64()))
+
+    def board(source):
+        return sash.stream(source, time="ts", key="k", watermark=microseconds(delay)).query(
+            calls, range=length, **slide
+        )
+
+    job = Job(board(widened(table([])).schema), 2, emit)
+    found, watermark = [], None
+    for part, restart in zip(batches(events, cuts), restarts, strict=True):
+        if restart:
+            job.restart()
+        found.append(job.batch([widened(table(part))], watermark)[0])
+        watermark = moved(watermark, part, delay)
+    found.append(job.batch([], END)[0])
+    expected = board(widened(table(sorted(events, key=lambda row: row["ts"])))).results(emit=emit)
+    key = lambda row: (str(row["k"]), str(row["window_end"]), str(row))  # noqa: E731
+    assert sorted(pa.concat_tables(found).to_pylist(), key=key) == sorted(expected.to_pylist(), key=key)
+
+
+@usually(60)
+@given(
+    st.lists(st.lists(rows, max_size=8), min_size=1, max_size=6), queries(), st.integers(0, 12), st.booleans(),
+    st.sampled_from(["final", "changes", "updates"]), st.sets(st.integers(0, 5)),
+)  # fmt: skip
+def test_late_rows_and_early_answers_are_those_of_one_operator(parts, asked, delay, whole, emit, restarts):
+    board = time_board(SCHEMA, asked, watermark=microseconds(delay))
+    job, one = Job(board, 1, emit, whole), Operator(board._scheme, board._slicer, emit=emit, arrival=False)
+    one.unmoved()
+    watermark, counted = None, 0
+    for k, part in enumerate(parts):
+        if k in restarts:
+            job.restart()
+        answers, late, count = job.batch([table(part)], watermark)
+        one.absorb(table(part))
+        expected = one.due() if watermark is None else one.advance(watermark)
+        key = lambda row: str(row)  # noqa: E731
+        assert sorted(answers.to_pylist(), key=key) == sorted(expected.to_pylist(), key=key)
+        aside = one.late().to_pylist()
+        assert count == one.late_count - counted == len(aside)
+        if whole or board._scheme.held:
+            assert sorted(late.to_pylist(), key=key) == sorted(aside, key=key)
+        counted = one.late_count
+        watermark = moved(watermark, part, delay)
+
+
+def steady(board, steps, **options):
+    """A job after so many batches of three keys, a second each."""
+    job = Job(board, 1, **options)
+    sizes = []
+    for step in range(steps):
+        events = [{"ts": step * 10**6 + at * 1000, "k": "abc"[at % 3], "v": at, "w": "x"} for at in range(100)]
+        job.batch([table(events)], max(step - 2, 0) * 10**6 or None)
+        sizes.append(job.seen[0].size)
+    return job, sizes
+
+
+def test_the_state_is_as_large_as_the_windows_and_a_batch_writes_what_it_brought():
+    partials = {"n": sf.count(), "mean": sf.avg("v")}
+    for calls in (partials, {**partials, "mid": sf.median("v")}):
+        board = sash.stream(SCHEMA, time="ts", key="k", watermark="1 second")
+        job, sizes = steady(board.query(calls, range="60 seconds", slide="1 second"), 400)
+        assert max(sizes[200:]) < 1.5 * max(sizes[100:200])
+        assert sum(job.written[200:]) / 200 < sizes[-1] / 4
+        assert job.seen[0].keys == 3
+        assert 3 * 60 <= job.seen[0].windows <= 3 * 66
+
+
+def test_keys_that_are_idle_are_let_go():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="1 second").query("n", sf.count(), range="10 seconds")
+    job, sizes = Job(board, 1), []
+    for step in range(50):
+        events = [{"ts": step * 10**7, "k": f"{step} {at}", "v": 1, "w": "x"} for at in range(2000)]
+        job.batch([table(events)], step * 10**7 - 1 if step else None)
+        sizes.append(job.seen[0].size)
+    assert job.seen[0].keys <= 4000
+    assert len(job.shards[0].operator._keys) < 10_000
+    assert max(sizes[25:]) <= 1.1 * max(sizes[:25])
+
+
+def test_a_query_that_is_added_answers_from_its_first_whole_window_on():
+    first = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query(
+        "mean", sf.avg("v"), range="6 seconds", slide="2 seconds"
+    )
+    both = first.query("spread", sf.stddev("v"), range="5 seconds", slide="1 second").query(
+        "n", sf.max("w"), range="6 seconds", slide="2 seconds"
+    )
+    job, rows, found, watermark = Job(first), [], [], None
+    for step in range(40):
+        if step == 20:
+            job.asked(both)
+        events = [
+            {"ts": step * 10**6 + at * 10**5, "k": "ab"[at % 2], "v": step * at % 7, "w": str(at)} for at in range(9)
+        ]
+        found += job.batch([table(events)], watermark)[0].to_pylist()
+        rows += events
+        watermark = events[-1]["ts"]
+        if step % 3 == 0:
+            job.restart()
+    found += job.batch([], END)[0].to_pylist()
+    expected = time_answers_of(rows, both)
+    added = {}
+    for row in found:
+        where = row["k"], row["window_end"]
+        added[where] = {**added.get(where, {}), **{name: row[name] for name in ("mean", "spread", "n") if name in row}}
+    seen = 19.8
+    for where, row in expected.items():
+        end = where[1].timestamp()
+        mine = added.pop(where, {})
+        assert same(mine.get("mean"), row["mean"])
+        whole = {"spread": end - 5 > seen, "n": end - 6 > seen}
+        for name in ("spread", "n"):
+            assert same(mine.get(name), row[name] if whole[name] else None), (where, name)
+    assert not added
+
+
+def time_answers_of(rows, board):
+    """What the board gives for all rows as a table, by key and end."""
+    asked = sash.stream(table(rows), time="ts", key="k")
+    for query in board._queries:
+        asked = asked.query(query.name, query.call, range=str(query.extent.range), slide=str(query.extent.slide))
+    return {(row["k"], row["window_end"]): row for row in asked.results().to_pylist()}
+
+
+def test_other_queries_are_refused_with_what_changed():
+    def board(call=None, length="6 seconds", name="mean", **settings):
+        stream = sash.stream(SCHEMA, **({"time": "ts", "key": "k", "watermark": "0 seconds"} | settings))
+        return stream.query(name, call or sf.avg("v"), range=length)
+
+    events = table([{"ts": 5, "k": "a", "v": 1, "w": "x"}])
+    job = Job(board())
+    job.batch([events], None)
+    for other, words in [
+        (
+            board(length="7 seconds"),
+            "query mean is avg(v) over range 7 seconds, slide 7 seconds and was avg(v) over range 6",
+        ),
+        (board(sf.sum("v")), "query mean is sum(v) over range 6 seconds, slide 6 seconds and was avg(v)"),
+        (board(name="other"), "query mean (avg(v) over range 6 seconds, slide 6 seconds) is gone"),
+        (board(key="w"), "key is w of type string and was k of type string"),
+        (board(offset="1 second"), "offset is 1 second and was 0 seconds"),
+        (
+            sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("mean", sf.avg("v"), range=5),
+            "windows are by count and was time",
+        ),
+    ]:
+        job.asked(other)
+        with pytest.raises(SashError) as refused:
+            job.batch([events], 1)
+        assert words in str(refused.value)
+        assert "start with a new checkpointLocation" in str(refused.value)
+    job.asked(board(watermark="9 seconds"))
+    assert job.batch([events], END)[0].num_rows == 1
+    more = Job(board())
+    more.stores = [*job.stores, {}]
+    more.asked(board())
+    with pytest.raises(SashError, match=r"number of shards must stay .* 2, got 3: set sash.options.shards = 2"):
+        more.batch([events], 1)
+
+
+def test_functions_that_changed_are_refused():
+    def board(weight):
+        scaled = sash.Aggregate(
+            "scaled", lift=lambda x: x * weight, combine=lambda a, b: a + b, lower=lambda s: s, commutative=True
+        )
+        return sash.stream(SCHEMA, time="ts", watermark="0 seconds").query("s", scaled("v"), range="6 seconds")
+
+    job = Job(board(2))
+    job.batch([table([])], None)
+    job.asked(board(2))
+    job.batch([table([])], 1)
+    job.asked(board(3))
+    with pytest.raises(
+        SashError, match=r"the functions of scaled\(v\) over range 6 seconds, slide 6 seconds in query s changed"
+    ):
+        job.batch([table([])], 2)
+
+
+def test_damaged_state_is_found_out():
+    board = sash.stream(SCHEMA, time="ts", watermark="0 seconds").query("n", sf.count(), range="6 seconds")
+    job = Job(board, 1)
+    job.batch([table([{"ts": 5, "k": "a", "v": 1, "w": "x"}])], None)
+    job.stores[0]["head"] = job.stores[0]["head"][:-1] + b"?"
+    job.restart()
+    with pytest.raises(SashError, match="these bytes are damaged"):
+        job.batch([], 1)
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=4)), max_size=20), st.integers(1, 9))
+def test_a_key_has_one_shard_wherever_it_is(keys, shards):
+    array = pa.array(keys, pa.string())
+    found = shards_of([array], len(keys), shards).tolist()
+    assert all(0 <= shard < shards for shard in found)
+    for key, shard in zip(keys, found, strict=True):
+        assert shards_of([pa.array(["x", key, None], pa.string()).slice(1, 1)], 1, shards).tolist() == [shard]
