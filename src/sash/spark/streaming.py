@@ -20,6 +20,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DateType, TimestampNTZType
 
 from sash import options
+from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.packing import table_of
 from sash.engine.streams.scheme import Query, Scheme, Settings
 from sash.engine.streams.shard import Plan
@@ -75,6 +76,13 @@ class StreamingSource(SparkSource):
     def _watermark(self) -> Interval | None:
         found = [field.metadata[DELAY] for field in self.frame.schema.fields if DELAY in (field.metadata or {})]
         return Interval(0, 0, 1000 * max(found)) if found else None
+
+    def explained(self, scheme: Scheme) -> list[str]:
+        """Where rows are folded, and what is kept where."""
+        moved = "partials of slices" if folds_cells(scheme) else "rows"
+        asked = "sash.options.shards" if options.shards else PARTITIONS
+        return [f"on Spark: {moved} are moved to {self._shards()} shards of keys ({asked}), "
+                "which keep them in RocksDB and answer windows as the watermark passes"]  # fmt: skip
 
     def late(self, board: Any) -> DataFrame:
         """A stateful operator has one output."""

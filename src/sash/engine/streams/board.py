@@ -76,7 +76,7 @@ class Board:
     def explain(self) -> StreamPlan:
         """The shared plan: slices, edges, who shares what, which algorithm folds each query, and why."""
         self._check_queries()
-        return explain(self._scheme, self._slicer)
+        return explain(self._scheme, self._slicer, self._source.explained(self._scheme))
 
     def open(self, emit: str = "final", starts: bool = False) -> Operator:
         """An operator to push batches through by hand.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sash.engine.streams.answering import asked_of_rows, foldings
 from sash.engine.streams.held import HeldRows, WindowRows
@@ -25,8 +27,8 @@ DRAWN = 32  # edges of a drawing
 NONE = np.zeros(0, np.int64)
 
 
-def explain(scheme: Scheme, slicer: str) -> StreamPlan:
-    """The plan of a stream's queries."""
+def explain(scheme: Scheme, slicer: str, more: Sequence[str] = ()) -> StreamPlan:
+    """The plan of a stream's queries; ``more`` is what its source has to say."""
     keys = f", for each {', '.join(scheme.key_names)}" if scheme.key_names else ""
     lines = [f"windows by {scheme.kind}{keys}; {len(scheme.queries)} quer{'y' if len(scheme.queries) == 1 else 'ies'}"]
     plan = None
@@ -41,8 +43,10 @@ def explain(scheme: Scheme, slicer: str) -> StreamPlan:
         lines.append("slices: one for each window, ended by its punctuation")
     steps = _steps(scheme, plan)
     lines += _sharing(scheme)
+    lines += _state(scheme, plan)
     if plan:
         lines.append(_cost(scheme, plan, steps))
+    lines += more
     return StreamPlan(slicer, tuple(lines), tuple(steps), _drawing(scheme, plan, slicer) if plan else ())
 
 
@@ -91,6 +95,42 @@ def _sharing(scheme: Scheme) -> list[str]:
         if len(names) > 1:
             lines.append(f"the partial of {_partial(scheme, source)} is shared by {shown}")
     return lines
+
+
+def _state(scheme: Scheme, plan: SharedPlan | None) -> list[str]:
+    """How large the state is, as far as that can be said before there are rows."""
+    key = 8 + sum(map(_width, scheme.key_types))  # with the place of a slice, or the time of a row
+    lines = []
+    if scheme.folded and plan:
+        sizes = [kind.partial.state.itemsize for kind, _ in scheme.kinds]
+        sketches = sum(kind.partial.state.hasobject for kind, _ in scheme.kinds)
+        size = key + sum(sizes) - 8 * sketches
+        more = f" and {sketches} sketch{'es' * (sketches > 1)}" if sketches else ""
+        slices = f"{plan.largest:,} slice{'s' * (plan.largest != 1)} for each key"
+        total = _bytes(size * plan.largest)
+        lines.append(f"state: at most {slices}, of about {size:,} bytes{more}, {total} in all")
+    if scheme.held or scheme.sorts:
+        names = scheme.schema.names if scheme.kind == "delta" else scheme.needed
+        size = key + sum(_width(scheme.schema.field(name).type) for name in names)
+        held = "of the longest windows" if scheme.held else "that wait for the watermark"
+        lines.append(f"state: the rows {held}, of about {size:,} bytes each")
+    return lines
+
+
+def _width(kind: pa.DataType) -> int:
+    """The bytes of a value; of text, a guess."""
+    try:
+        return max(kind.bit_width // 8, 1)
+    except ValueError:
+        return 16
+
+
+def _bytes(size: int) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1024:
+            return f"{size:,.3g} {unit}"
+        size /= 1024  # type: ignore[assignment]
+    return f"{size:,.3g} GB"
 
 
 def _cost(scheme: Scheme, plan: SharedPlan, steps: list[QueryStep]) -> str:

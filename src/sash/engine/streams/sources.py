@@ -34,6 +34,10 @@ class Source(ABC):
             return Scheme(self.schema, settings, queries)
         return before.plus(queries[len(before.queries) :])
 
+    def explained(self, scheme: Scheme) -> list[str]:
+        """What a plan says of the way that rows take from here."""
+        return []
+
     @abstractmethod
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
         """The answers of a board."""

@@ -1,0 +1,393 @@
+"""Continuous queries on streaming DataFrames give what they give on the same rows as a table, however they are run."""
+
+import os
+import random
+import socket
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import Row
+from pyspark.sql import functions as F
+
+import sash
+from engine.streams.stream_oracle import same, time_answers
+from engine.streams.test_windows import check, queries, rows, table, time_board
+from sash import functions as sf
+from sash.engine.streams.packing import table_of
+from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.shard import Plan
+from sash.engine.streams.shipping import Shipping
+from sash.errors import SashError
+from sash.spark import shards
+from sash.spark.processor import Shards
+from sash.spark.streaming import StreamingSource
+from strategies import usually
+
+START = datetime(2026, 11, 16, 8, tzinfo=UTC)
+TYPES = {"ts": pa.timestamp("us", "UTC"), "plug": pa.string(), "load": pa.int64(), "at": pa.int64()}
+COLUMNS = "ts timestamp, plug string, load bigint, at bigint"
+PARTIALS = {"peak": sf.max("load"), "mean": sf.avg("load"), "n": sf.count(), "spread": sf.stddev("load")}
+HELD = {"mid": sf.median("load"), "kinds": sf.count_distinct("load"), "last": sf.last("at")}
+
+
+def events(count, disorder=8, seed=1):
+    """Events half a second apart, each up to so many seconds early or late, none at the time of another."""
+    rng = random.Random(seed)
+    found = []
+    for place in range(count):
+        at = place * 0.5 + rng.uniform(-disorder / 2, disorder / 2)
+        found.append((START + timedelta(seconds=at), f"plug {rng.randrange(5)}", rng.randrange(50), place))
+    return pa.table([pa.array(column) for column in zip(*found, strict=True)], list(TYPES)).cast(pa.schema(TYPES))
+
+
+class Folder:
+    """A folder of files that is a stream, and the answers to queries of it."""
+
+    def __init__(self, spark, path):
+        self.spark, self.path, self.files = spark, path, 0
+        self.answers, self.progress = {}, []
+        (path / "in").mkdir(parents=True)
+
+    def add(self, rows, files=1):
+        for part in range(files):
+            path = self.path / "in" / f"{self.files:03}.parquet"
+            cut = rows.slice(
+                part * rows.num_rows // files, (part + 1) * rows.num_rows // files - part * rows.num_rows // files
+            )
+            pq.write_table(cut, path)
+            os.utime(path, (10**9 + self.files,) * 2)  # Spark reads older files first
+            self.files += 1
+
+    def stream(self, at_once=1):
+        reader = self.spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", at_once)
+        return reader.parquet(str(self.path / "in"))
+
+    def run(self, results, mode="append", checkpoint="checkpoint"):
+        """Run a query until all files are read, from where it was."""
+
+        def take(batch, number):
+            self.answers[checkpoint, number] = batch.toArrow()
+
+        writer = results.writeStream.foreachBatch(take).outputMode(mode)
+        query = writer.option("checkpointLocation", str(self.path / checkpoint)).trigger(availableNow=True).start()
+        try:
+            query.awaitTermination()
+        finally:
+            self.progress += query.recentProgress
+            query.stop()
+        return self
+
+    def found(self, checkpoint="checkpoint"):
+        tables = [answers for (name, _), answers in sorted(self.answers.items()) if name == checkpoint]
+        return [row for answers in tables for row in answers.to_pylist()]
+
+
+@pytest.fixture
+def folder(spark, tmp_path):
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    yield Folder(spark, tmp_path)
+    spark.conf.set("spark.sql.shuffle.partitions", "4")
+
+
+def in_order(answers):
+    return sorted(answers, key=lambda row: (str(row["window_end"]), str(row.get("plug"))))
+
+
+def expect(found, board, until):
+    """Refuse answers that are not those of a board of the same rows in memory, up to an end."""
+    expected = [row for row in board.results().to_pylist() if row["window_end"] <= until]
+    assert len(expected) > 5
+    found = in_order(found)
+    assert [row["window_end"] for row in found] == [row["window_end"] for row in in_order(expected)]
+    for mine, theirs in zip(found, in_order(expected), strict=True):
+        assert all(same(mine[name], theirs[name]) for name in theirs), (mine, theirs)
+
+
+def asked(board, held=True):
+    board = board.query(PARTIALS | (HELD if held else {}), range="1 minute", slide="20 seconds")
+    return board.query("low", sf.min("load"), range="45 seconds", slide="15 seconds")
+
+
+# Through a processor in memory
+
+
+@usually(15)
+@given(
+    st.lists(st.lists(rows, max_size=10), min_size=1, max_size=5),
+    queries(),
+    st.integers(1, 3),
+    st.sets(st.integers(0, 5)),
+)
+def test_a_processor_in_memory(parts, wanted, count, restarts):
+    tester_of = pytest.importorskip("pyspark.sql.streaming.tws_tester").TwsTester
+    thousands = {name: (call, length * 1000, slide * 1000) for name, (call, length, slide) in wanted.items()}
+    places = iter(range(10**6))
+    events = [[row | {"ts": 10**9 + row["ts"] * 1000 + next(places)} for row in part] for part in parts]
+    board = time_board(table([]), thousands, watermark="1 hour")
+    scheme = Scheme(board._scheme.schema, board._scheme.settings, board._scheme.queries)
+    plan = Plan(scheme, board._slicer, "final", False, count)
+    sent = shards.cloudpickle.dumps(shards.Sent(plan, 0, False))
+    tester = tester_of(Shards(sent), timeMode="EventTime", eventTimeExtractor=lambda row: 10**15)
+    labels, found = shards.labels(count), []
+    for place, part in enumerate(events):
+        if place in restarts:
+            shards._kept.clear()
+        shipped = Shipping(plan.scheme, plan.slicer, count, False).bodies([table(part)])
+        for body in shipped:
+            row = Row(label=labels[body.shard], shard=body.shard, kind=body.kind, body=body.table)
+            found += tester.test(labels[body.shard], [row])
+        found += tester.setWatermark(place + 1)  # far before all events: timers fire, and no window ends
+    found += tester.setWatermark(10**9)
+    answers = pa.concat_tables([table_of(bytes(row.body)) for row in found])
+    check(answers, time_answers([row for part in events for row in part], thousands))
+
+
+# Through Spark
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["partials", "rows"])
+def test_a_query_that_is_restarted_at_each_batch(folder, held):
+    whole = events(400)
+    for part in range(4):
+        folder.add(whole.slice(part * 100, 100))
+        folder.run(asked(sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds"), held).results())
+    until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
+    expect(folder.found(), asked(sash.stream(whole, time="ts", key="plug"), held), until)
+    sizes = [progress.observedMetrics["sash"]["size"] for progress in folder.progress]
+    assert all(0 < size < 10**6 for size in sizes)
+
+
+def test_it_gives_what_spark_s_window_gives(folder):
+    whole = events(300)
+    folder.add(whole, files=3)
+    board = sash.stream(folder.stream(2), time="ts", key="plug", watermark="8 seconds")
+    board = board.query({"n": sf.count(), "total": sf.sum("load")}, range="1 minute", slide="15 seconds")
+    mine = folder.run(board.results(), checkpoint="mine").found("mine")
+    window = F.window("ts", "1 minute", "15 seconds")
+    counted = folder.stream(2).withWatermark("ts", "8 seconds").groupBy("plug", window)
+    counted = counted.agg(F.count("*").alias("n"), F.sum("load").alias("total"))
+    counted = counted.select("plug", F.col("window.end").alias("window_end"), "n", "total")
+    assert in_order(mine) == in_order(folder.run(counted, checkpoint="theirs").found("theirs"))
+    assert len(mine) > 20
+
+
+def test_late_rows_are_shown_and_counted(folder):
+    def rows(first, *minutes):
+        times = [None if minute is None else START + timedelta(minutes=minute) for minute in minutes]
+        places = list(range(first, first + len(times)))
+        columns = {"ts": times, "plug": ["a"] * len(times), "load": places, "at": places}
+        return pa.table(columns).cast(pa.schema(TYPES))
+
+    folder.add(rows(0, 0, 10, 20))
+    folder.add(rows(3, 0, 18))  # the watermark that judges a batch is that of the batch before, as Spark has it
+    folder.add(rows(5, 0, None, 19, 40))
+    board = sash.stream(folder.stream(), time="ts", key="plug", watermark="2 minutes")
+    board = board.query("n", sf.count(), range="5 minutes")
+    found = folder.run(board.results(late=True), checkpoint="shown").found("shown")
+    assert [(row["window_end"].minute, row["n"]) for row in in_order(found) if row["late"] is None] == [
+        (5, 2), (15, 1), (20, 2), (25, 1),
+    ]  # fmt: skip
+    shown = [(row["late"]["reason"], row["late"]["row"]["at"]) for row in found if row["late"]]
+    assert sorted(shown) == [("late: its windows had ended", 5), ("ts is NULL", 6)]
+    folder.progress.clear()
+    folder.run(board.results(), checkpoint="counted")
+    assert sum(progress.observedMetrics["sash"]["late"] for progress in folder.progress) == 2
+    seen = folder.progress[-1].observedMetrics["sash"].asDict()
+    assert (seen["keys"], seen["windows"]) == (1, 1)
+
+
+def test_early_answers_in_update_mode(folder):
+    whole = events(200)
+    folder.add(whole, files=2)
+    board = sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds")
+    board = board.query({"n": sf.count(), "mid": sf.median("load")}, range="1 minute", slide="20 seconds")
+    last = {}
+    for row in folder.run(board.results(emit="updates"), mode="update").found():
+        last[row["plug"], row["window_end"]] = row
+    plain = sash.stream(whole, time="ts", key="plug").query(
+        {"n": sf.count(), "mid": sf.median("load")}, range="1 minute", slide="20 seconds"
+    )
+    assert in_order(last.values()) == in_order(plain.results().to_pylist())
+
+
+def test_windows_that_count_rows(folder):
+    whole = events(200)
+    folder.add(whole, files=2)
+    calls = {"n": sf.count(), "mid": sf.median("load"), "list": sf.collect_list("at")}
+    board = sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds").query(calls, range=10, slide=4)
+    found = folder.run(board.results()).found()
+    until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
+    known = whole.filter(pa.array([at < until for at in whole["ts"].to_pylist()]))
+    expected = sash.stream(known, time="ts", key="plug").query(calls, range=10, slide=4).results()
+    assert in_order(found) == in_order(expected.to_pylist())
+    assert len(found) > 20
+
+
+def test_chains(folder):
+    whole = events(400)
+    folder.add(whole, files=2)
+
+    def minutes(source, **settings):
+        return sash.stream(source, time="ts", key="plug", **settings).query("n", sf.count(), range="1 minute")
+
+    def hours(source, **settings):
+        return sash.stream(source, time="window_end", **settings).query("n", sf.sum("n"), range="2 minutes")
+
+    one = minutes(folder.stream(), watermark="8 seconds").results()
+    two = folder.run(hours(one).results(), checkpoint="ours").found("ours")
+    until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
+    expect_all = hours(minutes(whole).results()).results().to_pylist()
+    assert [row for row in expect_all if row["window_end"] <= until] == in_order(two)
+    assert set(folder.progress[-1].observedMetrics) == {"sash", "sash_2"}
+    after = one.groupBy(F.window("window_end", "2 minutes")).agg(F.sum("n").alias("n"))
+    after = after.select(F.col("window.end").alias("window_end"), "n")
+    assert in_order(folder.run(after, checkpoint="after").found("after")) == in_order(two)
+    before = folder.stream().withWatermark("ts", "8 seconds").groupBy("plug", F.window("ts", "1 minute"))
+    before = before.agg(F.count("*").alias("n")).select(F.window_time("window").alias("window_end"), "n")
+    found = folder.run(hours(before).results(), checkpoint="before").found("before")
+    plain = sash.stream(whole, time="ts").query("n", sf.count(), range="2 minutes").results().to_pylist()
+    assert in_order(found) == [row for row in plain if row["window_end"] <= until]
+
+
+def test_a_checkpoint_is_of_its_queries(folder):
+    folder.add(events(100))
+    stream = sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds")
+    board = stream.query("peak", sf.max("load"), range="1 minute")
+    folder.run(board.results())
+    folder.add(events(200).slice(100))
+    other = stream.query("peak", sf.max("load"), range="2 minutes")
+    with pytest.raises((StreamingQueryException, SashError), match=r"query peak is max\(load\) over range 2 minutes"):
+        folder.run(other.results())
+    with (
+        sash.options.set(shards=3),
+        pytest.raises((StreamingQueryException, SashError), match=r"sash\.options\.shards = 2"),
+    ):
+        folder.run(board.results())
+    with sash.options.set(shards=2):
+        folder.spark.conf.set("spark.sql.shuffle.partitions", "3")  # Spark itself stays with what the checkpoint has
+        folder.run(board.query("n", sf.count(), range="10 seconds").results())
+    added = [row for row in in_order(folder.found()) if row.get("n") is not None]
+    assert min(row["window_end"] for row in added) > START + timedelta(seconds=50)
+    expect([row for row in folder.found() if row["peak"] is not None],
+           sash.stream(events(200), time="ts", key="plug").query("peak", sf.max("load"), range="1 minute"),
+           max(events(200)["ts"].to_pylist()) - timedelta(seconds=8))  # fmt: skip
+
+
+def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder):
+    source = folder.stream()
+    with pytest.raises(SashError, match="watermark must be given for a streaming DataFrame"):
+        sash.stream(source, time="ts")
+    with pytest.raises(SashError, match="time must be given for a streaming DataFrame"):
+        sash.stream(source, key="plug", watermark="1 second")
+    marked = source.withWatermark("ts", "8 seconds")
+    with pytest.raises(SashError, match="watermark must be the one that the DataFrame has, 8 seconds, got 9 seconds"):
+        sash.stream(marked, time="ts", watermark="9 seconds")
+    board = sash.stream(marked, time="ts").query("n", sf.count(), range="1 minute")
+    assert board.results().isStreaming
+    with pytest.raises(SashError, match=r"results\(late=True\) has the rows that came late"):
+        board.late()
+    assert "2 shards" in str(board.explain())
+    assert "state: at most 1 slice for each key, of about 16 bytes, 16 bytes in all" in str(board.explain())
+
+
+def test_times_without_a_zone_dates_and_columns_of_pyspark(folder):
+    whole = events(200)
+    folder.add(whole, files=2)
+    source = folder.stream().withColumn("day", F.to_date("ts")).withColumn("plain", F.col("ts").cast("timestamp_ntz"))
+    by_plain = sash.stream(source, time=sash.col("plain"), key=F.col("plug"), watermark="8 seconds")
+    by_plain = by_plain.query("s", sf.sum(F.col("load") * 2), range="1 minute")
+    found = folder.run(by_plain.results(), checkpoint="plain").found("plain")
+    expected = sash.stream(whole, time="ts", key="plug").query("s", sf.sum(sash.col("load") * 2), range="1 minute")
+    ends = {(row["plug"], row["window_end"].replace(tzinfo=None)): row["s"] for row in expected.results().to_pylist()}
+    assert found
+    assert all(ends[row["plug"], row["window_end"]] == row["s"] for row in found)
+    assert by_plain.results().schema["window_end"].dataType.typeName() == "timestamp_ntz"
+    by_day = sash.stream(source, time="day", watermark="1 day").query("n", sf.count(), range="2 days", slide="1 day")
+    assert folder.run(by_day.results(), checkpoint="day").found("day") == []
+
+
+def test_shards_are_spread_over_partitions(spark):
+    for count in (1, 2, 5, 16):
+        numbers = spark.createDataFrame([(label,) for label in shards.labels(count)], "label int")
+        places = numbers.select((F.pmod(F.hash("label"), F.lit(count))).alias("place")).collect()
+        assert sorted(row.place for row in places) == list(range(count))
+
+
+def test_a_streaming_source_is_one_that_streams(spark, folder):
+    assert isinstance(sash.stream(folder.stream(), time="ts", watermark="1 second")._source, StreamingSource)
+    assert not isinstance(sash.stream(spark.range(2).select(F.now().alias("ts")), time="ts")._source, StreamingSource)
+
+
+@pytest.mark.long
+def test_on_connect(connect, tmp_path):
+    whole = events(200)
+    folder = Folder(None, tmp_path)
+    folder.add(whole, files=2)
+    found = connect.run(on_connect, str(tmp_path))
+    board = sash.stream(whole, time="ts", key="plug").query("n", sf.count(), range="1 minute", slide="20 seconds")
+    until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
+    expected = [row for row in board.results().to_pylist() if row["window_end"] <= until]
+    assert sorted(found) == sorted([row["plug"], row["window_end"].timestamp(), row["n"]] for row in expected)
+
+
+def on_connect(spark, path):
+    """What a board answers on Connect, from files to files."""
+    reader = spark.readStream.schema("ts timestamp, plug string, load bigint, at bigint")
+    source = reader.option("maxFilesPerTrigger", 1).parquet(f"{path}/in")
+    board = sash.stream(source, time="ts", key="plug", watermark="8 seconds")
+    results = board.query("n", sf.count(), range="1 minute", slide="20 seconds").results()
+    writer = results.writeStream.format("parquet").option("path", f"{path}/out")
+    query = writer.option("checkpointLocation", f"{path}/checkpoint").trigger(availableNow=True).start()
+    query.awaitTermination()
+    rows = spark.read.parquet(f"{path}/out").select("plug", F.col("window_end").cast("double"), "n").collect()
+    return [list(row) for row in rows]
+
+
+@pytest.mark.long
+def test_a_source_that_makes_rows_and_one_that_sends_text(folder):
+    made = folder.spark.readStream.format("rate").option("rowsPerSecond", 50).load()
+    board = sash.stream(made, time="timestamp", watermark="0 seconds").query("n", sf.count(), range="1 second")
+    counts = live(folder, board.results(), "rate", lambda found: len(found) > 3)
+    assert all(row["n"] <= 50 for row in counts)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        lines = [f"{(START + timedelta(seconds=second)).isoformat()},{second}\n" for second in range(0, 100, 5)]
+
+        def send():
+            with server.accept()[0] as client:
+                for line in lines:
+                    client.sendall(line.encode())
+                    time.sleep(0.05)
+                time.sleep(30)
+
+        threading.Thread(target=send, daemon=True).start()
+        port = server.getsockname()[1]
+        text = folder.spark.readStream.format("socket").option("host", "127.0.0.1").option("port", port).load()
+        parts = F.split("value", ",")
+        sent = text.select(parts[0].cast("timestamp").alias("ts"), parts[1].cast("bigint").alias("v"))
+        board = sash.stream(sent, time="ts", watermark="0 seconds").query("s", sf.sum("v"), range="10 seconds")
+        sums = live(folder, board.results(), "socket", lambda found: len(found) >= 9)
+    assert [row["s"] for row in in_order(sums)] == [20 * k + 5 for k in range(9)]
+
+
+def live(folder, results, name, enough):
+    """The answers of a query that runs until there are enough of them."""
+    found = []
+
+    def take(batch, number):
+        found.extend(batch.toArrow().to_pylist())
+
+    writer = results.writeStream.foreachBatch(take).option("checkpointLocation", str(folder.path / name))
+    query = writer.trigger(processingTime="300 milliseconds").start()
+    deadline = time.monotonic() + 120
+    while not enough(found) and query.isActive and time.monotonic() < deadline:
+        time.sleep(0.1)
+    query.stop()
+    assert query.exception() is None
+    return found
