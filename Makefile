@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format bench bench-fifo bench-frames bench-streams bench-spark bench-sql bench-papers bench-cold docs clean
+.PHONY: help run test test-long lint format bench bench-fifo bench-frames bench-streams bench-spark bench-spark-streams bench-sql bench-papers bench-cold docs clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -34,7 +34,7 @@ format: $(READY)  ## put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-fifo bench-frames bench-streams bench-spark bench-cold  ## the benchmarks
+bench: bench-fifo bench-frames bench-streams bench-spark bench-spark-streams bench-cold  ## the benchmarks
 
 bench-fifo: $(READY)  ## window algorithms against each other and against Polars
 	$(BIN)/python -m bench.fifo
@@ -50,6 +50,9 @@ bench-streams: $(READY)  ## continuous queries in process, against Polars, DuckD
 
 bench-spark: $(READY)  ## window functions on Spark against Spark's own
 	$(BIN)/python -m bench.spark
+
+bench-spark-streams: $(READY)  ## continuous queries on Structured Streaming against Spark's window()
+	$(BIN)/python -m bench.spark_streams
 
 bench-papers: $(READY)  ## the experiments of the 2022 paper on TPC-H, with their plots
 	$(BIN)/python -m bench.papers.holistic_2022

@@ -18,17 +18,22 @@ def assert_exact(job, table):
         assert found.to_pylist() == wanted.to_pylist()
 
 
-def test_a_driver_that_was_killed(spark, tmp_path):
-    table = events(6000, seed=1)
+def test_a_driver_that_was_killed(request, tmp_path):
+    table = events(3600, seed=1)
     with Job(tmp_path, ("both",)) as job:
-        job.feed(table, 5)
-        job.start(files=1)
-        assert job.wait_for(lambda: job.committed("both") >= 1)
+        job.feed(table, 3)
+        job.start({"spark.sql.shuffle.partitions": "2"}, files=1)
+        spark = request.getfixturevalue("spark")  # starts meanwhile
+        assert job.wait_for(lambda: job.committed("both") >= 0)
         assert job.kill()
         done = job.committed("both")
-        start(spark, tmp_path, "both", files=1).awaitTermination()  # in this process, to save a start of Spark
-        attempts = job.attempts("both")
-        assert min(batch for batch, given in attempts.items() if given[-1][0] == os.getpid()) == done + 1
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+        try:
+            start(spark, tmp_path, "both", files=1).awaitTermination()
+        finally:
+            spark.conf.set("spark.sql.shuffle.partitions", "4")
+        mine = [batch for batch, given in job.attempts("both").items() if given[-1][0] == os.getpid()]
+        assert min(mine) == done + 1
         assert_exact(job, table)
 
 

@@ -6,7 +6,8 @@ only these are moved. Otherwise the rows themselves are, with no more columns th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -43,6 +44,14 @@ from sash.windows import Window
 ANYWHERE = Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
 
 
+def _name(text: str, taken: Collection[str]) -> str:
+    """A name for a column that is computed: the same whenever the column is, for state that is kept."""
+    name = COMPUTED + hashlib.sha256(text.encode()).hexdigest()[:12]
+    while name in taken:  # two columns that look alike
+        name += "_"
+    return name
+
+
 class Read(NamedTuple):
     """A frame with columns of PySpark computed, what reads them by name, and what they are, by name."""
 
@@ -75,13 +84,14 @@ class SparkSource(Source):
     def _read(self, settings: Settings, queries: tuple[Query, ...]) -> Read:
         """The frame with PySpark's own columns computed, and the queries that read them by name."""
         found: dict[Any, str] = {}
-        columns, computed = {}, {}
+        columns: dict[str, Any] = {}
+        computed: dict[str, str] = {}
 
         def named(expression: Any) -> Any:
             if not isinstance(expression, Foreign):
                 return expression
             if expression.key not in found:
-                found[expression.key] = f"{COMPUTED}{len(found)}"
+                found[expression.key] = _name(str(expression), columns)
                 columns[found[expression.key]] = F.coalesce(expression.column)
                 computed[found[expression.key]] = str(expression)
             return Name((found[expression.key],))

@@ -24,6 +24,7 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
         "offset": str(scheme.settings.offset),
         "emit": emit,
         "columns": {name: str(scheme.schema.field(name).type) for name in scheme.needed},
+        "kinds": list(scheme.kind_names),
         "queries": [_query(scheme, k, computed) for k in range(len(scheme.queries))],
     }  # fmt: skip
 
@@ -72,6 +73,8 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
     new = [name for name in asked if name not in known]
     if new and now["kind"] != "time":
         changes.append(f"query {new[0]} is new, which only boards of windows by time can take in later")
+    if not changes and not set(before["kinds"]) <= set(now["kinds"]):
+        changes.append("partials are made otherwise, by another version of Sash or of a function")
     if changes:
         raise SashError(f"the checkpoint is of other queries: {'; '.join(changes)}; {ADVICE}")
     queries = [query | {"since": known[name]["since"] if name in known else start} for name, query in asked.items()]

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sash.errors import SashError
 from sash.kernels.sealing import unpadded
 
-MAGIC, VERSION, SEAL = b"SASHSTATE", 1, 16
+MAGIC, VERSION, SEAL = b"SASHSTATE", 1, 16  # another version wherever a built-in partial changes, too
 
 
 def packed(making: str, parts: Mapping[str, Any]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -319,7 +320,11 @@ class Scheme:
     @cached_property
     def kind_names(self) -> tuple[str, ...]:
         """A name for each of the kinds that cells hold, by what they mean: the same wherever that is the same."""
-        return tuple(making(aggregate, repr(place)) for aggregate, place in self.shared.kept)
+        found = []
+        for (aggregate, place), (_, planned) in zip(self.shared.kept, self.kinds, strict=True):
+            meant = getattr(planned.query.call.aggregate, "origin", None) or making(aggregate)
+            found.append(hashlib.sha256(repr((meant, place)).encode()).hexdigest()[:16])
+        return tuple(found)
 
     @cached_property
     def meaning(self) -> tuple[Any, ...]:
