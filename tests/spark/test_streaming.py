@@ -280,7 +280,7 @@ def test_a_checkpoint_is_of_its_queries(folder):
            max(events(200)["ts"].to_pylist()) - timedelta(seconds=8))  # fmt: skip
 
 
-def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder):
+def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder, monkeypatch):
     source = folder.stream()
     with pytest.raises(SashError, match="watermark must be given for a streaming DataFrame"):
         sash.stream(source, time="ts")
@@ -294,6 +294,9 @@ def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder):
     with pytest.raises(SashError, match=r"results\(late=True\) has the rows that came late"):
         board.late()
     assert "2 shards" in str(board.explain())
+    monkeypatch.setattr("sash.spark.streaming.version", lambda _: "5.29.1")
+    with pytest.raises(SashError, match=r"need protobuf 6\.33 or newer, got 5\.29\.1"):
+        board.results()
     assert "state: at most 1 slice for each key, of about 16 bytes, 16 bytes in all" in str(board.explain())
 
 
@@ -318,6 +321,13 @@ def test_shards_are_spread_over_partitions(spark):
         numbers = spark.createDataFrame([(label,) for label in shards.labels(count)], "label int")
         places = numbers.select((F.pmod(F.hash("label"), F.lit(count))).alias("place")).collect()
         assert sorted(row.place for row in places) == list(range(count))
+
+
+def test_continuous_queries_in_sql(folder):
+    loads = folder.stream().withWatermark("ts", "8 seconds")
+    found = sash.sql("select plug, max(load) as peak from loads [range 1 minute] group by plug", loads=loads)
+    assert found.isStreaming
+    assert found.columns == ["plug", "window_end", "peak"]
 
 
 def test_a_streaming_source_is_one_that_streams(spark, folder):

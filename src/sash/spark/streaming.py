@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import pyarrow as pa
@@ -44,6 +45,7 @@ DELAY = "spark.watermarkDelayMs"  # what Spark writes on a column that has a wat
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 BODIES = "label int, shard int, kind int, body binary"
+PROTOBUF = (6, 33)
 PARTITIONS = "spark.sql.shuffle.partitions"
 
 
@@ -93,6 +95,7 @@ class StreamingSource(SparkSource):
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
         """The answers, as a streaming DataFrame."""
+        _need_protobuf()
         failures.install()
         operator = board.open(emit, starts)
         answers = operator.answer_schema
@@ -134,6 +137,17 @@ class StreamingSource(SparkSource):
         time = spark_column(bind(read.settings.time, read.frame.columns))
         moment = _moment(time, read.frame.select(time).schema[0].dataType)
         return read.frame.withColumn(WATERMARK, moment).withWatermark(WATERMARK, f"{-(-delay // 1000)} milliseconds")
+
+
+def _need_protobuf() -> None:
+    """Refuse to start without the messages in which workers ask for state: Spark would say that a worker died."""
+    try:
+        found = version("protobuf")
+    except PackageNotFoundError:
+        found = "none"
+    if found == "none" or tuple(int(part) for part in found.split(".")[:2]) < PROTOBUF:
+        least = ".".join(map(str, PROTOBUF))
+        raise SashError(f"streaming DataFrames need protobuf {least} or newer, got {found}: pip install 'sash[spark]'")
 
 
 def _moment(time: Column, kind: Any) -> Column:
