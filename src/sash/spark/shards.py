@@ -24,7 +24,7 @@ from sash.spark.processor import Shards
 from sash.spark.worker import begin
 
 SEEN = Seen._fields
-GIVEN = f"shard int, body binary, {', '.join(f'{name} bigint' for name in SEEN)}"
+GIVEN = "shard int, body binary, late bigint, answers bigint, rate double, windows bigint, keys bigint, size bigint"
 ROWS = 1 << 17  # answers of one body
 
 _kept: dict[str, Shard] = {}  # shards that this worker has in memory, by token; the one used last is the last
@@ -60,7 +60,7 @@ def work(processor: Shards, label: int, rows: Iterator[Row], moment: int) -> Ite
     seen = done.seen
     for at in range(0, max(answers.num_rows, 1), ROWS):
         yield Row(shard=label, body=table_bytes(answers.slice(at, ROWS)), **seen._asdict())
-        seen = Seen(0, 0, 0, 0, 0)  # told once
+        seen = Seen(0, 0, 0.0, 0, 0, 0)  # told once
 
 
 def _shard(processor: Shards, sent: Sent, watermark: int | None) -> Shard:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -55,6 +56,7 @@ class Seen(NamedTuple):
 
     late: int
     answers: int
+    rate: float  # answers a second, since the batch before
     windows: int
     keys: int
     size: int
@@ -84,6 +86,7 @@ class Shard:
         self.size = 0  # bytes that are kept
         self.next = 0
         self.token = ""
+        self.moment = 0.0  # when the last batch was done, in seconds since 1970
 
     @staticmethod
     def token_of(head: bytes) -> str:
@@ -99,6 +102,7 @@ class Shard:
         self.told = continued(parts["told"], self.told, start)
         self.runs = [Run(*run) for run in parts["runs"]]
         self.pieces, self.next, self.token = parts["pieces"], parts["next"], parts["token"]
+        self.moment = parts["moment"]
         pieces = [chunk(-1 - k) for k in range(len(self.pieces))]
         core = b"".join(pieces) if pieces else parts["core"].tobytes()
         self.operator.recover(core)
@@ -123,14 +127,14 @@ class Shard:
         core = operator.core()
         small = len(core) <= PIECE  # then it goes with the head
         put |= self._pieces(b"" if small else core, drop)
-        self.token = os.urandom(12).hex()
+        self.token, before_that, self.moment = os.urandom(12).hex(), self.moment, time.time()
         head = packed(HEAD, {"told": self.told, "runs": [list(run) for run in self.runs], "pieces": self.pieces,
                              "core": np.frombuffer(core if small else b"", np.uint8), "next": self.next,
-                             "token": self.token})  # fmt: skip
+                             "token": self.token, "moment": self.moment})  # fmt: skip
         self.size = len(head) + (0 if small else len(core)) + sum(run.size for run in self.runs)
-        seen = Seen(
-            operator.late_count - before, answers.num_rows, operator.open_windows(), operator.open_keys(), self.size
-        )
+        rate = answers.num_rows / max(self.moment - before_that, 1e-3) if before_that else 0.0
+        late_rows, windows, keys = operator.late_count - before, operator.open_windows(), operator.open_keys()
+        seen = Seen(late_rows, answers.num_rows, rate, windows, keys, self.size)
         return Done(answers, late, head, put, drop, seen)
 
     def _late_of(self, tally: pa.Table) -> int:
