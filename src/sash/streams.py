@@ -21,8 +21,8 @@ def stream(
     """A stream to ask continuous queries of: many over one stream, sharing their slices.
 
     Args:
-        source: a pyarrow Table, a pandas or a polars DataFrame, a batch Spark DataFrame; an iterator of Arrow
-            batches; or a pyarrow Schema, for a board that is only opened.
+        source: a pyarrow Table, a pandas or a polars DataFrame, a Spark DataFrame, streaming or not; an iterator of
+            Arrow batches; or a pyarrow Schema, for a board that is only opened.
         time: the column of event times, timestamps or dates; windows by time need it.
         key: a column or several, whose values each have windows of their own.
         watermark: how far behind the latest event others may be, such as ``"10 seconds"``. Windows are answered

@@ -156,24 +156,23 @@ class Job:
         names = [path.name for path in (self.folder / board / "checkpoint" / "commits").glob("[0-9]*")]
         return max(map(int, names), default=-1)
 
-    def attempts(self, board):
-        """The processes that did each batch, in order, and what it answered."""
+    def lives(self, board):
+        """The batches that each process answered, in the order in which they lived."""
         found = defaultdict(list)
         for path in sorted((self.folder / board).glob("*-*.parquet"), key=lambda path: path.stat().st_mtime_ns):
             batch, process = path.stem.split("-")
-            found[int(batch)].append((int(process), path))
-        return found
+            found[process].append(int(batch))
+        return list(found.values())
 
     def answers(self, board):
         """The answers of all batches; one that was done again must have given the same."""
-        found = []
-        attempts = self.attempts(board)
+        attempts = defaultdict(list)
+        for path in (self.folder / board).glob("*-*.parquet"):
+            attempts[int(path.stem.split("-")[0])].append(in_order(pq.read_table(path)))
         assert sorted(attempts) == list(range(len(attempts)))
-        for batch, given in sorted(attempts.items()):
-            tables = [in_order(pq.read_table(path)) for _, path in given]
+        for batch, tables in attempts.items():
             assert all(table.equals(tables[0]) for table in tables), f"batch {batch} has changed"
-            found.append(tables[0])
-        return in_order(pa.concat_tables(found))
+        return in_order(pa.concat_tables(tables[0] for tables in attempts.values()))
 
     def progress(self, board):
         """What Spark said of each batch, as far as it was written before a process died."""
@@ -224,7 +223,7 @@ def report(query, file, last):
     for progress in query.recentProgress:
         if progress.batchId > last and progress.observedMetrics:
             last = progress.batchId
-            seen = progress.observedMetrics["sash"].asDict()
+            seen = progress.observedMetrics[f"sash {first}"].asDict()
             file.write(json.dumps({"batch": last, "time": time.time(), "rows": progress.numInputRows, **seen}) + "\n")
     file.flush()
     return last

@@ -133,7 +133,7 @@ def test_a_processor_in_memory(parts, wanted, count, restarts):
     board = time_board(table([]), thousands, watermark="1 hour")
     scheme = Scheme(board._scheme.schema, board._scheme.settings, board._scheme.queries)
     plan = Plan(scheme, board._slicer, "final", False, count)
-    sent = shards.cloudpickle.dumps(shards.Sent(plan, 0, False))
+    sent = shards.cloudpickle.dumps(shards.Sent(plan, 0, False, None))
     tester = tester_of(Shards(sent), timeMode="EventTime", eventTimeExtractor=lambda row: 10**15)
     labels, found = shards.labels(count), []
     for place, part in enumerate(events):
@@ -141,12 +141,31 @@ def test_a_processor_in_memory(parts, wanted, count, restarts):
             shards._kept.clear()
         shipped = Shipping(plan.scheme, plan.slicer, count, False).bodies([table(part)])
         for body in shipped:
-            row = Row(label=labels[body.shard], shard=body.shard, kind=body.kind, body=body.table)
+            row = Row(label=labels[body.shard], task=0, kind=body.kind, body=body.table)
             found += tester.test(labels[body.shard], [row])
         found += tester.setWatermark(place + 1)  # far before all events: timers fire, and no window ends
     found += tester.setWatermark(10**9)
-    answers = pa.concat_tables([table_of(bytes(row.body)) for row in found])
-    check(answers, time_answers([row for part in events for row in part], thousands))
+    answers = [table_of(bytes(row.body)) for row in found if row.body]
+    check(
+        pa.concat_tables([board.results(), *answers]), time_answers([row for part in events for row in part], thousands)
+    )
+
+
+def test_what_a_worker_remembers_is_of_its_query():
+    tester_of = pytest.importorskip("pyspark.sql.streaming.tws_tester").TwsTester
+
+    def tester(length):
+        board = time_board(table([]), {"q": ("count", length, length)}, watermark="1 hour")
+        plan = Plan(board._scheme, board._slicer, "final", False, 1)
+        sent = shards.cloudpickle.dumps(shards.Sent(plan, 0, False, None))
+        return tester_of(Shards(sent), timeMode="EventTime", eventTimeExtractor=lambda row: 10**15)
+
+    before, after = tester(1000), tester(2000)
+    before.test(7, [])
+    after.updateValueState("head", 7, before.peekValueState("head", 7))
+    after.updateMapState("chunks", 7, before.peekMapState("chunks", 7))
+    with pytest.raises(SashError, match="query q is count"):
+        after.test(7, [])
 
 
 # Through Spark
@@ -160,7 +179,7 @@ def test_a_query_that_is_restarted_at_each_batch(folder, held):
         folder.run(asked(sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds"), held).results())
     until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
     expect(folder.found(), asked(sash.stream(whole, time="ts", key="plug"), held), until)
-    sizes = [progress.observedMetrics["sash"]["size"] for progress in folder.progress]
+    sizes = [progress.observedMetrics["sash peak"]["size"] for progress in folder.progress]
     assert all(0 < size < 10**6 for size in sizes)
 
 
@@ -198,8 +217,8 @@ def test_late_rows_are_shown_and_counted(folder):
     assert sorted(shown) == [("late: its windows had ended", 5), ("ts is NULL", 6)]
     folder.progress.clear()
     folder.run(board.results(), checkpoint="counted")
-    assert sum(progress.observedMetrics["sash"]["late"] for progress in folder.progress) == 2
-    seen = folder.progress[-1].observedMetrics["sash"].asDict()
+    assert sum(progress.observedMetrics["sash n"]["late"] for progress in folder.progress) == 2
+    seen = folder.progress[-1].observedMetrics["sash n"].asDict()
     assert (seen["keys"], seen["windows"]) == (1, 1)
 
 
@@ -245,7 +264,13 @@ def test_chains(folder):
     until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
     expect_all = hours(minutes(whole).results()).results().to_pylist()
     assert [row for row in expect_all if row["window_end"] <= until] == in_order(two)
-    assert set(folder.progress[-1].observedMetrics) == {"sash", "sash_2"}
+    assert set(folder.progress[-1].observedMetrics) == {"sash n", "sash n 2"}
+    other = sash.stream(folder.stream(), time="ts", watermark="8 seconds").query("all", sf.count(), range="1 minute")
+    together = one.drop("plug").union(other.results())
+    counts = {}
+    for row in folder.run(together, checkpoint="union").found("union"):
+        counts.setdefault(row["window_end"], []).append(row["n"])
+    assert all(sum(found) == 2 * max(found) for found in counts.values())
     after = one.groupBy(F.window("window_end", "2 minutes")).agg(F.sum("n").alias("n"))
     after = after.select(F.col("window.end").alias("window_end"), "n")
     assert in_order(folder.run(after, checkpoint="after").found("after")) == in_order(two)
@@ -289,6 +314,8 @@ def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder, monkeypatch):
     marked = source.withWatermark("ts", "8 seconds")
     with pytest.raises(SashError, match="watermark must be the one that the DataFrame has, 8 seconds, got 9 seconds"):
         sash.stream(marked, time="ts", watermark="9 seconds")
+    with pytest.raises(SashError, match="time must be the column that has the watermark of the DataFrame, got other"):
+        sash.stream(marked.withColumn("other", F.now()), time="other")
     board = sash.stream(marked, time="ts").query("n", sf.count(), range="1 minute")
     assert board.results().isStreaming
     with pytest.raises(SashError, match=r"results\(late=True\) has the rows that came late"):
@@ -297,7 +324,9 @@ def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder, monkeypatch):
     monkeypatch.setattr("sash.spark.streaming.version", lambda _: "5.29.1")
     with pytest.raises(SashError, match=r"need protobuf 6\.33 or newer, got 5\.29\.1"):
         board.results()
-    assert "state: at most 1 slice for each key, of about 16 bytes, 16 bytes in all" in str(board.explain())
+    assert "state: about 3 slices for each key with events in all of them, of about 16 bytes: 48 bytes" in str(
+        board.explain()
+    )
 
 
 def test_times_without_a_zone_dates_and_columns_of_pyspark(folder):

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import threading
+from itertools import pairwise
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -18,6 +19,14 @@ def assert_exact(job, table):
         assert found.to_pylist() == wanted.to_pylist()
 
 
+def assert_goes_on(job):
+    """A process begins with the batch that the last one was killed in, or the next, and not with an earlier one."""
+    for board in job.boards:
+        lives = [range(min(batches), max(batches)) for batches in job.lives(board)]
+        assert len(lives) > 1
+        assert all(before.stop <= after.start for before, after in pairwise(lives))
+
+
 def test_a_driver_that_was_killed(request, tmp_path):
     table = events(3600, seed=1)
     with Job(tmp_path, ("both",)) as job:
@@ -26,14 +35,12 @@ def test_a_driver_that_was_killed(request, tmp_path):
         spark = request.getfixturevalue("spark")  # starts meanwhile
         assert job.wait_for(lambda: job.committed("both") >= 0)
         assert job.kill()
-        done = job.committed("both")
         spark.conf.set("spark.sql.shuffle.partitions", "2")
         try:
             start(spark, tmp_path, "both", files=1).awaitTermination()
         finally:
             spark.conf.set("spark.sql.shuffle.partitions", "4")
-        mine = [batch for batch, given in job.attempts("both").items() if given[-1][0] == os.getpid()]
-        assert min(mine) == done + 1
+        assert_goes_on(job)
         assert_exact(job, table)
 
 
@@ -46,27 +53,18 @@ def test_a_driver_that_is_killed_again_and_again(tmp_path, seed):
         job.feed(table.slice(0, 18_000), 9)
         kills = 0
         for life in range(5):
-            done = {board: job.committed(board) for board in job.boards}
             job.start(files=1)
             target = job.committed("partials") + chance.randrange(3)
             if job.wait_for(lambda: job.begun() and job.committed("partials") >= target):  # noqa: B023
-                job.process.poll()
                 threading.Event().wait(chance.uniform(0, 2))
             kills += job.kill()
-            assert_goes_on(job, done)
             if life == 2:
                 job.feed(table.slice(18_000), 9, first=9)
-        assert kills >= 4
+        assert kills >= 2  # a fast machine may be done before
         job.start(files=1)
         job.finish()
+        assert_goes_on(job)
         assert_exact(job, table)
-
-
-def assert_goes_on(job, done):
-    """What was done before this life is not done again."""
-    for board in job.boards:
-        for batch, given in job.attempts(board).items():
-            assert batch > done[board] or given[-1][0] != job.process.pid
 
 
 @pytest.mark.long
@@ -76,11 +74,10 @@ def test_a_stop_and_a_start_with_other_cores(tmp_path):
         job.feed(table, 8)
         job.start({"spark.master": "local[1]"}, files=1, stop_after=2)
         job.finish()
-        done = {board: job.committed(board) for board in job.boards}
-        assert all(0 <= last < 7 for last in done.values())
+        assert all(0 <= job.committed(board) < 7 for board in job.boards)
         job.start({"spark.master": "local[2]"}, files=1)
         job.finish()
-        assert_goes_on(job, done)
+        assert_goes_on(job)
         assert_exact(job, table)
 
 

@@ -6,7 +6,7 @@ shards have one each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from pyspark import cloudpickle
 from pyspark.sql import Row
 
 from sash import options
+from sash.engine.streams.log import cut
 from sash.engine.streams.packing import table_bytes
 from sash.engine.streams.shard import Done, Plan, Seen, Shard
 from sash.engine.streams.shipping import Body
@@ -24,18 +25,21 @@ from sash.spark.processor import Shards
 from sash.spark.worker import begin
 
 SEEN = Seen._fields
-GIVEN = "shard int, body binary, late bigint, answers bigint, rate double, windows bigint, keys bigint, size bigint"
-ROWS = 1 << 17  # answers of one body
+GIVEN = "body binary, late bigint, answers bigint, rate double, windows bigint, keys bigint, size bigint"
+ROWS, LARGE = 1 << 17, 1 << 25  # answers, and bytes, of one body
 
-_kept: dict[str, Shard] = {}  # shards that this worker has in memory, by token; the one used last is the last
+LIGHT = 1 << 16  # bytes that a shard takes in memory at least
+
+_kept: dict[tuple[bytes, int], Shard] = {}  # what this worker has in memory; the one used last is the last
 
 
 class Sent(NamedTuple):
-    """What workers know of a query: the plan, the delay of the watermark in ticks, and whether late rows are shown."""
+    """What workers know of a query."""
 
     plan: Plan
-    delay: int
-    late: bool
+    delay: int  # of the watermark, in ticks
+    late: bool  # whether late rows are shown
+    memory: int | None  # bytes that one may use, where the options say
 
 
 @lru_cache(maxsize=16)
@@ -48,33 +52,37 @@ def work(processor: Shards, label: int, rows: Iterator[Row], moment: int) -> Ite
     """What a shard does with a batch; ``moment`` is the watermark in milliseconds."""
     begin()
     sent = opened(processor.plan)
-    bodies = [Body(int(row["shard"]), int(row["kind"]), bytes(row["body"])) for row in rows]
+    came = sorted(rows, key=lambda row: row["task"])  # in whatever order they come, they are folded in one
+    bodies = [Body(0, int(row["kind"]), bytes(row["body"])) for row in came]
     watermark = moment * 1000 if moment > 0 else None  # Spark begins with 1970
-    shard = _shard(processor, sent, watermark)
+    shard = _shard(processor, sent, label, watermark)
     timer = _timer(shard) if shard.token else None
-    done = shard.work(bodies, watermark)
+    done = shard.work(bodies, watermark, _reader(processor))
     _keep(processor, done)
     _wait(processor, timer, _timer(shard))
-    _remember(shard)
+    _remember((processor.plan, label), shard, (sent.memory or options.budget()) // 2)
     answers = with_late(done.answers, shown(done.late)) if sent.late else done.answers
-    seen = done.seen
-    for at in range(0, max(answers.num_rows, 1), ROWS):
-        yield Row(shard=label, body=table_bytes(answers.slice(at, ROWS)), **seen._asdict())
-        seen = Seen(0, 0, 0.0, 0, 0, 0)  # told once
+    yield Row(body=b"", **done.seen._asdict())
+    for part in cut(answers, LARGE, ROWS):
+        yield Row(body=table_bytes(part), **dict.fromkeys(Seen._fields))
 
 
-def _shard(processor: Shards, sent: Sent, watermark: int | None) -> Shard:
+def _reader(processor: Shards) -> Callable[[int], bytes]:
+    return lambda number: bytes(processor.chunks.getValue((number,))[0])
+
+
+def _shard(processor: Shards, sent: Sent, label: int, watermark: int | None) -> Shard:
     """The shard as it was kept: in this worker's memory, or in Spark's store."""
     kept = processor.head.get()
     if kept is None:
         return Shard(sent.plan)
     head = bytes(kept[0])
-    remembered = _kept.pop(Shard.token_of(head), None)
-    if remembered is not None:
+    remembered = _kept.pop((processor.plan, label), None)
+    if remembered is not None and remembered.token == Shard.token_of(head):
         return remembered
     shard = Shard(sent.plan)
     start = (watermark or 0) + sent.delay + 1000  # Spark's watermark is of whole milliseconds
-    shard.restore(head, lambda number: bytes(processor.chunks.getValue((number,))[0]), start)
+    shard.restore(head, _reader(processor), start)
     return shard
 
 
@@ -101,11 +109,10 @@ def _wait(processor: Shards, before: int | None, timer: int) -> None:
     processor.handle.registerTimer(timer)
 
 
-def _remember(shard: Shard) -> None:
-    """Hold a shard for the next batch, as far as memory allows; those that are not asked for go first."""
-    _kept[shard.token] = shard
-    budget = options.budget() // 2
-    while len(_kept) > 1 and sum(each.size for each in _kept.values()) > budget:
+def _remember(name: tuple[bytes, int], shard: Shard, budget: int) -> None:
+    """Hold a shard for the next batch, as far as memory allows; those that were not asked for longest go first."""
+    _kept[name] = shard
+    while len(_kept) > 1 and sum(LIGHT + 4 * each.size for each in _kept.values()) > budget:
         del _kept[next(iter(_kept))]
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import count
 from typing import Any
 
 import pyarrow as pa
-from pyspark import cloudpickle
+from pyspark import TaskContext, cloudpickle
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -29,6 +30,7 @@ from sash.engine.streams.shipping import Shipping
 from sash.engine.streams.sources import with_late
 from sash.errors import SashError
 from sash.expressions.columns import Column as Expressed
+from sash.expressions.columns import Foreign
 from sash.expressions.naming import bind
 from sash.spark import failures
 from sash.spark.inputs import spark_column
@@ -44,7 +46,7 @@ WATERMARK = "__sash_watermark"
 DELAY = "spark.watermarkDelayMs"  # what Spark writes on a column that has a watermark
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-BODIES = "label int, shard int, kind int, body binary"
+BODIES = "label int, task int, kind int, body binary"
 PROTOBUF = (6, 33)
 PARTITIONS = "spark.sql.shuffle.partitions"
 
@@ -62,6 +64,9 @@ class StreamingSource(SparkSource):
     def _delay(self, settings: Settings) -> Interval:
         """The delay of the watermark: the one asked for, or that of the DataFrame."""
         found = self._watermark()
+        if found is not None and not self._marked(settings.time):
+            raise SashError(f"time must be the column that has the watermark of the DataFrame, got {settings.time}; "
+                            "Spark takes one watermark for a stream")  # fmt: skip
         if settings.watermark is None and found is None:
             raise SashError(
                 "watermark must be given for a streaming DataFrame, such as watermark='10 seconds', or be set on it "
@@ -78,6 +83,11 @@ class StreamingSource(SparkSource):
     def _watermark(self) -> Interval | None:
         found = [field.metadata[DELAY] for field in self.frame.schema.fields if DELAY in (field.metadata or {})]
         return Interval(0, 0, 1000 * max(found)) if found else None
+
+    def _marked(self, time: Any) -> bool:
+        """Whether a column has a watermark."""
+        column = time.column if isinstance(time, Foreign) else spark_column(bind(time, self.frame.columns))
+        return DELAY in (self.frame.select(column).schema[0].metadata or {})
 
     def explained(self, scheme: Scheme) -> list[str]:
         """Where rows are folded, and what is kept where."""
@@ -111,12 +121,17 @@ class StreamingSource(SparkSource):
 
         delay = scheme.delay
         assert delay is not None
-        sent = cloudpickle.dumps(Sent(plan, delay, late))  # type: ignore[no-untyped-call]
+        sent = cloudpickle.dumps(Sent(plan, delay, late, options.asked_memory()))  # type: ignore[no-untyped-call]
         packed = numbered(self._watermarked(read, delay), names).mapInArrow(_folds(sent), BODIES)
         kept = packed.groupBy("label").transformWithState(
             Shards(sent), GIVEN, "Update" if emit == "updates" else "Append", "EventTime"
         )
-        found = _observed(kept).select("body").mapInArrow(_answers(given), from_arrow_schema(given))
+        found = (
+            _observed(kept, scheme.queries[0].name)
+            .where("late is null")
+            .select("body")
+            .mapInArrow(_answers(given), from_arrow_schema(given))
+        )
         if scheme.end_type == scheme.time_type and scheme.time_type.tz is not None and not late:
             return found.withMetadata("window_end", {DELAY: 0})  # it follows the watermark, for operators after this
         return found
@@ -165,13 +180,15 @@ def _folds(sent: bytes) -> Any:
 
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         begin()
-        plan, _, late = opened(sent)
+        plan, _, late, _ = opened(sent)
+        context = TaskContext.get()
+        task = 0 if context is None else context.partitionId()
         tables = gathered(batches, plan.scheme.schema, GATHERED)
         numbers = labels(plan.shards)
         for body in Shipping(plan.scheme, plan.slicer, plan.shards, late).bodies(tables):
             row = {
                 "label": pa.array([numbers[body.shard]], pa.int32()),
-                "shard": pa.array([body.shard], pa.int32()),
+                "task": pa.array([task], pa.int32()),
                 "kind": pa.array([body.kind], pa.int32()),
                 "body": pa.array([body.table], pa.binary()),
             }
@@ -189,11 +206,11 @@ def _answers(schema: pa.Schema) -> Any:
     return unpack
 
 
-def _observed(kept: DataFrame) -> DataFrame:
-    """What an observer sees of all shards, under the first name that is free."""
+def _observed(kept: DataFrame, query: str) -> DataFrame:
+    """What an observer sees of all shards, under the name of the first query, with a number where that is taken."""
     sums = [F.sum(name).alias(name) for name in SEEN]
-    for place in range(1, 100):
-        name = "sash" if place == 1 else f"sash_{place}"
+    for place in count(1):
+        name = f"sash {query}" if place == 1 else f"sash {query} {place}"
         try:
             observed = kept.observe(name, *sums)
             _ = observed.schema  # Connect finds out late
@@ -201,4 +218,4 @@ def _observed(kept: DataFrame) -> DataFrame:
         except AnalysisException as error:
             if "DUPLICATED_METRICS_NAME" not in str(error):
                 raise
-    return kept
+    raise AssertionError

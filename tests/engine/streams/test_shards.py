@@ -1,6 +1,8 @@
 """Shards give what one operator gives: any tasks, any number of shards, any restart; their state stays small."""
 
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -15,7 +17,7 @@ from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import Plan, Shard
 from sash.engine.streams.sharding import shards_of
-from sash.engine.streams.shipping import Shipping
+from sash.engine.streams.shipping import CELLS, Shipping
 from sash.errors import SashError
 from strategies import usually
 
@@ -59,7 +61,7 @@ class Job:
             if "head" in store:
                 self.shards[k].restore(store["head"], store.__getitem__, (watermark or 0) + 10)
         assert self.shards[k].token == (Shard.token_of(store["head"]) if store else "")
-        done = self.shards[k].work(bodies, watermark)
+        done = self.shards[k].work(bodies, watermark, store.__getitem__)
         store.update(done.put)
         for number in done.drop:
             del store[number]
@@ -296,6 +298,82 @@ def test_other_queries_are_refused_with_what_changed():
         more.batch([events], 1)
 
 
+def test_queries_that_changed_places_are_refused():
+    stream = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds")
+    job = Job(stream.query("hi", sf.max("v"), range=3).query("lo", sf.min("v"), range=3))
+    job.batch([table([])], None)
+    job.asked(stream.query("lo", sf.min("v"), range=3).query("hi", sf.max("v"), range=3))
+    with pytest.raises(SashError, match="the queries begin with lo, hi and began with hi, lo"):
+        job.batch([table([])], 1)
+
+
+def test_a_time_of_another_zone_is_refused():
+    def board(zone):
+        schema = SCHEMA.set(0, pa.field("ts", pa.timestamp("us", zone)))
+        return sash.stream(schema, time="ts", watermark="0 seconds").query("n", sf.count(), range="1 month")
+
+    job = Job(board("UTC"))
+    job.batch([], None)
+    job.asked(board("Asia/Tokyo"))
+    with pytest.raises(SashError, match=r"time is ts of type .*Tokyo.* and was ts of type .*UTC"):
+        job.batch([], 1)
+
+
+def second(at, v=1, k="a"):
+    return {"ts": at * 10**6, "k": k, "v": v, "w": "x"}
+
+
+def test_a_query_that_is_added_with_a_shorter_watermark_waits_for_windows_that_no_row_came_before():
+    def board(delay):
+        return sash.stream(SCHEMA, time="ts", watermark=delay).query("n", sf.count(), range="10 seconds")
+
+    job = Job(board("60 seconds"))
+    job.batch([table([second(at, at) for at in range(101)])], None)
+    job.asked(board("1 second").query("most", sf.max("v"), range="10 seconds"))
+    answers, _, late = job.batch([table([second(71), second(150, 150)])], 40 * 10**6)
+    found = answers.to_pylist() + job.batch([], END)[0].to_pylist()
+    ends = {row["window_end"].timestamp(): (row["n"], row["most"]) for row in found}
+    assert ends[80] == (11, None)
+    assert ends[160] == (1, 150)
+    assert late == 0
+
+
+def test_a_query_that_is_added_makes_no_rows_and_no_late_ones_of_before():
+    board = sash.stream(SCHEMA, time="ts", watermark="0 seconds").query("one", sf.count(), range="1 second")
+    job = Job(board, 1)
+    job.batch([table([second(100)])], None)
+    job.asked(board.query("ten", sf.count(), range="10 seconds", slide="1 second"))
+    answers, _, late = job.batch([table([second(100)])], 100 * 10**6)
+    found = answers.to_pylist() + job.batch([table([second(100)])], 102 * 10**6)[0].to_pylist()
+    assert [(row["window_end"].timestamp(), row["one"], row["ten"]) for row in found] == [(101, 3, None)]
+    assert late == 0
+    assert job.batch([table([second(100)])], 103 * 10**6)[2] == 1
+
+
+def test_runs_stay_few_however_many_batches_come():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds")
+    job = Job(board.query("n", sf.count(), range="1 hour", slide="1 second"), 1)
+    for step in range(700):
+        job.batch([table([second(step, k=str(step % 7))])], step * 10**6 or None)
+        assert len(job.shards[0].log.runs) < 40
+    assert sum(job.written) / 700 < 4000  # bytes, most of them the head's
+    job.restart()
+    assert job.batch([], END)[0].num_rows > 700
+
+
+def test_idle_keys_are_let_go_with_early_answers_too():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("n", sf.count(), range="10 seconds")
+    job = Job(board, 1, "updates")
+    sizes = []
+    for step in range(20):
+        answers = job.batch([table([second(step * 10, k=f"{step} {at}") for at in range(1000)])], step * 10**7 or None)[
+            0
+        ]
+        assert answers["n"].to_pylist() == [1] * 1000
+        sizes.append(job.seen[0].size)
+    assert max(sizes[10:]) < 1.2 * max(sizes[:10])
+
+
 def test_functions_that_changed_are_refused():
     def board(weight):
         scaled = sash.Aggregate(
@@ -322,6 +400,31 @@ def test_damaged_state_is_found_out():
     job.restart()
     with pytest.raises(SashError, match="these bytes are damaged"):
         job.batch([], 1)
+    job = Job(board, 1)
+    job.batch([table([{"ts": 5, "k": "a", "v": 1, "w": "x"}])], None)
+    job.stores[0][0] = job.stores[0][0][:-9] + b"?" * 9
+    job.restart()
+    with pytest.raises(SashError, match="a chunk of the log is damaged"):
+        job.batch([], 1)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [[0.0, -0.0], [float("nan"), -float("nan")], [Decimal("1.50"), Decimal("1.5")], [True, True], [None, None],
+     [date(2026, 1, 1)] * 2, [b"x", b"x"]],
+)  # fmt: skip
+def test_keys_that_are_equal_share_a_shard(key):
+    rows = pa.table({"ts": pa.array([1, 2], pa.timestamp("us")), "k": key, "j": ["x", "x"]})
+    for shards in (2, 7, 64):
+        board = sash.stream(rows.schema, time="ts", key=["k", "j"], watermark="0 seconds").query(
+            "n", sf.count(), range=9
+        )
+        bodies = Shipping(board._scheme, board._slicer, shards, False).bodies([rows])
+        assert len({body.shard for body in bodies if body.kind}) == 1
+        board = sash.stream(rows.schema, time="ts", key=["k", "j"], watermark="0 seconds")
+        board = board.query("n", sf.count(), range="9 seconds")
+        bodies = Shipping(board._scheme, board._slicer, shards, False).bodies([rows])
+        assert len({body.shard for body in bodies if body.kind == CELLS}) == 1
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=4)), max_size=20), st.integers(1, 9))

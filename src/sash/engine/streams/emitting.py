@@ -130,6 +130,12 @@ class Updates:
             self.key, self.end, self.told = answers.key, answers.end, list(answers.columns)
         return answers.take(np.flatnonzero(differs))
 
+    def forget(self, used: np.ndarray) -> None:
+        """Number keys anew: those that are used, which are sorted, by their place; windows of others have ended."""
+        stay = np.isin(self.key, used)
+        self.key, self.end = np.searchsorted(used, self.key[stay]), self.end[stay]
+        self.told = [told.filter(pa.array(stay)) for told in self.told]
+
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
         told = {f"told {k}": pa.table({"told": column}) for k, column in enumerate(self.told)}

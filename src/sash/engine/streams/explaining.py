@@ -106,9 +106,10 @@ def _state(scheme: Scheme, plan: SharedPlan | None) -> list[str]:
         sketches = sum(kind.partial.state.hasobject for kind, _ in scheme.kinds)
         size = key + sum(sizes) - 8 * sketches
         more = f" and {sketches} sketch{'es' * (sketches > 1)}" if sketches else ""
-        slices = f"{plan.largest:,} slice{'s' * (plan.largest != 1)} for each key"
-        total = _bytes(size * plan.largest)
-        lines.append(f"state: at most {slices}, of about {size:,} bytes{more}, {total} in all")
+        waiting = -(-(scheme.delay or 0) * plan.edges_per_composite // plan.composite) if scheme.kind == "time" else 0
+        count = plan.largest + waiting + 1  # windows that wait for the watermark, and the slice that is open
+        lines.append(f"state: about {count:,} slices for each key with events in all of them, of about {size:,} bytes"
+                     f"{more}: {_bytes(size * count)}")  # fmt: skip
     if scheme.held or scheme.sorts:
         names = scheme.schema.names if scheme.kind == "delta" else scheme.needed
         size = key + sum(_width(scheme.schema.field(name).type) for name in names)

@@ -18,7 +18,7 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
     return {
         "shards": shards,
         "kind": scheme.kind,
-        "time": _shown(scheme.settings.time, computed),
+        "time": f"{_shown(scheme.settings.time, computed)} of type {scheme.time_type}",
         "key": [f"{_shown(key, computed)} of type {kind}"
                 for key, kind in zip(scheme.settings.key, scheme.key_types, strict=True)],
         "offset": str(scheme.settings.offset),
@@ -70,6 +70,8 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
         elif same["means"] != query["means"]:
             changes.append(f"the functions of {same['told']} in query {query['name']} changed")
     known = {query["name"]: query for query in before["queries"]}
+    if not changes and list(asked)[: len(known)] != list(known):
+        changes.append(f"the queries begin with {_list(list(asked)[: len(known)])} and began with {_list(list(known))}")
     new = [name for name in asked if name not in known]
     if new and now["kind"] != "time":
         changes.append(f"query {new[0]} is new, which only boards of windows by time can take in later")

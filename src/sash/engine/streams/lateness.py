@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -36,9 +37,14 @@ class Late(NamedTuple):
 
 
 def late_rows(
-    scheme: Scheme, time: np.ndarray, known: np.ndarray | None, found: Span, watermark: int | None
+    scheme: Scheme,
+    time: np.ndarray,
+    known: np.ndarray | None,
+    found: Span,
+    watermark: int | None,
+    starts: Mapping[int, int],
 ) -> Late | None:
-    """Which rows of a batch are late or have no time; None where none is."""
+    """Which rows of a batch are late or have no time; None where none is. ``starts`` is as for ``missed_by``."""
     within = _within(scheme, time, found)
     stays = known if within is None else within if known is None else known & within
     behind = None if watermark is None or found.least >= watermark else time < watermark
@@ -55,7 +61,7 @@ def late_rows(
     if behind is not None and behind.any():
         where = np.flatnonzero(behind)
         assert watermark is not None
-        words, gone = missed_by(scheme, time[where], watermark)
+        words, gone = missed_by(scheme, time[where], watermark, starts)
         some = words != ""
         rows.append(where[some])
         reasons += words[some].tolist()
@@ -71,13 +77,20 @@ def _within(scheme: Scheme, time: np.ndarray, found: Span) -> np.ndarray | None:
     return (time > least) & (time < most)
 
 
-def missed_by(scheme: Scheme, time: np.ndarray, watermark: int) -> tuple[np.ndarray, np.ndarray]:
-    """What rows behind the watermark missed, in words, and which missed all; "" where a row misses nothing."""
+def missed_by(
+    scheme: Scheme, time: np.ndarray, watermark: int, starts: Mapping[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What rows behind the watermark missed, in words, and which missed all; "" where a row misses nothing.
+
+    ``starts`` says where the first window of an extent may begin, where that is not at the beginning of time.
+    """
     if scheme.kind != "time":
         return np.full(len(time), "late: the watermark had passed it", object), np.ones(len(time), np.bool_)
     misses, opens = [], []
-    for grid in scheme.grids:
+    for spec, grid in enumerate(scheme.grids):
         first, last = grid.holding(time)
+        if spec in starts:
+            first = np.maximum(first, grid.holding(np.array([starts[spec] - 1]))[1] + 1)
         shut = grid.ending(watermark, watermark)[1]
         misses.append((first <= last) & (first <= shut))
         opens.append((first <= last) & (last > shut))

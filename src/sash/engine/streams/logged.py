@@ -15,13 +15,11 @@ import pyarrow as pa
 from sash.engine.streams.axes import LEAST, TimeAxis
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.operator import Operator, Rows
-from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.partials import AT, KEY
 from sash.engine.streams.scheme import Scheme
 from sash.kernels.slices.due import count_windows
 
 ROW = "row"
-CORE = "core"
 
 
 def folds_cells(scheme: Scheme) -> bool:
@@ -42,19 +40,16 @@ class Logged(Operator):
         self.unmoved()
         self.by_cells = folds_cells(scheme)
 
-    # What comes in; each gives the entry of the log
-
-    def add_cells(self, cells: pa.Table) -> pa.Table:
-        """Take the partials of rows that were folded elsewhere."""
-        return self.take(cells)
+    # What comes in: cells are taken as they are
 
     def add_rows(self, rows: pa.Table) -> pa.Table:
-        """Take rows."""
+        """Take rows; gives the entry of the log."""
         if not self.by_cells:
             return self._entry(self.absorb(rows))
         aside = Operator(self.scheme, self.slicer, arrival=False)  # folds this batch alone
         aside.unmoved()
         aside.watermark = self.watermark
+        aside.since(self._windows.since)
         aside.absorb(rows)
         self.late_count += aside.late_count
         self._late += aside._late
@@ -85,6 +80,19 @@ class Logged(Operator):
             return self._entry(self._joined(self._waiting))
         held = self._held.settle()
         return self._entry(Rows(held.table, held.key, held.at))
+
+    def condensed(self, entries: list[pa.Table]) -> pa.Table:
+        """One entry in the place of some, without what has lapsed, and with each cell once."""
+        whole = pa.concat_tables(entries, promote_options="default")
+        at = whole[AT].to_numpy()
+        left = at >= self.reached if self.scheme.sorts else self._axis.needed(at, at, self._held)
+        if not left.all():
+            whole = whole.filter(pa.array(left))
+        if not self.by_cells:
+            return whole
+        aside = Operator(self.scheme, self.slicer, arrival=False)
+        aside.take(whole)
+        return aside.partials()
 
     def live(self) -> int:
         """How many cells or rows the log must hold."""
@@ -129,7 +137,7 @@ class Logged(Operator):
 
     # What it does not hold
 
-    def core(self) -> bytes:
+    def core(self) -> dict[str, Any]:
         """The rest of the state."""
         parts: dict[str, Any] = {"watermark": self.watermark, "late count": self.late_count}
         parts |= {f"axis {name}": part for name, part in self._axis.parts().items()}
@@ -140,11 +148,10 @@ class Logged(Operator):
             parts |= self._cells.parts() | self._held.parts()
         if self.emit != "final":
             parts |= (self._changes if self.emit == "changes" else self._updates).parts()
-        return packed(CORE, parts)
+        return parts
 
-    def recover(self, core: bytes) -> None:
+    def recover(self, parts: dict[str, Any]) -> None:
         """Begin with a core; the log is to be replayed."""
-        parts = unpacked(CORE, core)
         self._clear()
         self.watermark, self.late_count = parts["watermark"], parts["late count"]
         self._axis.restore({name[5:]: part for name, part in parts.items() if name.startswith("axis ")})
@@ -157,18 +164,15 @@ class Logged(Operator):
         if self.emit != "final":
             (self._changes if self.emit == "changes" else self._updates).restore(parts)
 
-    def since(self, queries: dict[str, int]) -> None:
-        """Let queries that were added later answer only windows that begin at a time, or after it."""
-        self._windows.since = dict(queries)
-
     # What an observer sees
 
     def open_keys(self) -> int:
         """How many keys have something that a window waits for."""
-        stores = [store for store in (self._cells.settle(), self._held.settle()) if len(store.key)]
-        found = max((1 + np.count_nonzero(np.diff(store.key)) for store in stores), default=0)
-        waiting = [np.unique(rows.codes) for rows in self._waiting]
-        return max(int(found), len(np.unique(np.concatenate(waiting))) if waiting else 0)
+        stores: list[Any] = [self._cells.settle(), self._held.settle()]
+        some = np.zeros(len(self._keys), np.bool_)
+        for keys in (*(store.key for store in stores), *(rows.codes for rows in self._waiting)):
+            some[keys] = True
+        return int(some.sum())
 
     def open_windows(self) -> int:
         """How many windows by time hold a row and have not ended, each key's on its own."""

@@ -143,6 +143,15 @@ class Operator:
         self.closed = True
         return answers
 
+    def since(self, queries: dict[str, int]) -> None:
+        """Let queries that were added later answer only windows that begin at a time, or after it."""
+        self._windows.since = dict(queries)
+
+    @property
+    def least_starts(self) -> dict[int, int]:
+        """Where the first window of an extent begins, for those of which all queries were added later."""
+        return self._windows.least_starts
+
     def unmoved(self) -> None:
         """Let no event move the watermark: all that comes is one batch, and nothing in it is late."""
         self._delay = None
@@ -196,6 +205,7 @@ class Operator:
 
     def take(self, partials: pa.Table) -> pa.Table:
         """Take the partials of other operators, but for those that no window waits for any more; gives what it took."""
+        assert self.scheme.kind == "time"
         at = partials["at"].to_numpy()
         needed = self._axis.needed(at, at, self._held)
         if not needed.all():
@@ -247,7 +257,7 @@ class Operator:
             with column_named("time"):
                 time, known = ticks_of(evaluate(self.scheme.settings.time, table), self.scheme.time_type)
             found = span(time)
-            late = late_rows(self.scheme, time, known, found, self.watermark)
+            late = late_rows(self.scheme, time, known, found, self.watermark, self.least_starts)
         if late is not None:
             self._set_aside(table, late.rows, late.reasons)
             if len(late.stay) < table.num_rows:
@@ -354,7 +364,7 @@ class Operator:
             cells.keep(self._axis.needed(cells.key, cells.at, held))
             if self._coarse is not None and len(cells):
                 self._coarsen(self._coarse)
-        if self.scheme.kind == "time" and self.emit == "final" and len(self._keys) > 2 * self._looked:
+        if self.scheme.kind == "time" and self.emit != "changes" and len(self._keys) > 2 * self._looked:
             self._forget_keys()
 
     def _forget_keys(self) -> None:
@@ -370,6 +380,7 @@ class Operator:
         self._keys = Keys.of(self.scheme.key_types, self._keys.values(used))
         for store in (self._cells, self._held):
             store.key = np.searchsorted(used, store.key)
+        self._updates.forget(used)
 
     def _coarsen(self, edges: Edges) -> None:
         """Make one cell of all between two starts of windows, as far as no window ends between them any more."""

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.streams.axes import LEAST
 from sash.engine.streams.keys import Keys
+from sash.engine.streams.log import cut
 from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.packing import table_bytes
@@ -21,8 +23,8 @@ from sash.expressions.evaluation import evaluate
 from sash.windows.slicing import Edges, edges_of
 
 NOTHING, CELLS, ROWS, TALLY = range(4)
-MOST = 1 << 20  # cells or rows of one body
-MALFORMED = "malformed"  # rows that have no time, or one out of reach
+MOST, LARGE = 1 << 20, 1 << 25  # cells or rows, and bytes, of one body
+MALFORMED, LATEST = "malformed", "latest"  # rows without a time, or one out of reach; and the latest time
 NONE = np.zeros(0, np.int64)
 
 
@@ -55,14 +57,16 @@ class Shipping:
         operator = Operator(self.scheme, self.slicer, arrival=False)
         operator.unmoved()
         edges = edges_of(self.scheme.grids, "pairs" if self.slicer == "cutty" else self.slicer)
-        starts, counts = [NONE], [NONE]
+        starts, counts, latest = [NONE], [NONE], LEAST
         for table in tables:
             rows = operator.absorb(table)
             assert rows.time is not None
             found = _slices(edges, rows.time)
+            latest = max([latest, *([int(rows.time.max())] if len(rows.time) else [])])
             starts.append(found[0])
             counts.append(found[1])
         cells = operator.partials()
+        cells = cells.replace_schema_metadata({LATEST: str(latest)})
         keys = [one_array(cells[name]) for name in cells.column_names if name.startswith(KEY)]
         yield from self._split(cells, shards_of(keys, cells.num_rows, self.shards), CELLS)
         tally = pa.table({"at": np.concatenate(starts), "rows": np.concatenate(counts)})
@@ -86,8 +90,7 @@ class Shipping:
             table, where = table.take(pa.array(order)), where[order]
         starts = np.flatnonzero(np.diff(where, prepend=-1))
         for start, stop in pairwise([*starts.tolist(), len(where)]):
-            for at in range(start, stop, MOST):
-                part = table.slice(at, min(MOST, stop - at))
+            for part in cut(table.slice(start, stop - start), LARGE, MOST):
                 yield Body(int(where[start]), kind, table_bytes(part))
 
 

@@ -45,6 +45,10 @@ class Windows:
         if not len(store.key):
             return self.none
         ended = [axis.ended(spec, store.key, store.at, upto) for spec in range(len(self.scheme.extents))]
+        for spec, start in self.least_starts.items():
+            keys, ends = ended[spec]
+            whole = axis.starts(spec, keys, ends, held) >= start
+            ended[spec] = keys[whole], ends[whole]
         key, end, places = _union(ended)
         if not len(key):
             return self.none
@@ -88,11 +92,18 @@ class Windows:
                 starts.append(_spread(pa.array(windows.start), windows.due))
         if rows is not None:
             rows.forget()
-        answers = Answers(key, end, axis.shown(key, end), columns, starts, dues)
-        masks = [mask for mask in dues if mask is not None]
-        if self.since and len(masks) == len(dues):
-            return answers.take(np.flatnonzero(np.logical_or.reduce(masks)))
-        return answers
+        return Answers(key, end, axis.shown(key, end), columns, starts, dues)
+
+    @property
+    def least_starts(self) -> dict[int, int]:
+        """Where the first window of an extent may begin, for those of which all queries were added later."""
+        if not self.since:
+            return {}
+        found: dict[int, list[int | None]] = {}
+        for planned in self.scheme.planned:
+            found.setdefault(planned.spec, []).append(self.since.get(planned.query.name))
+        return {spec: min(each for each in starts if each is not None)
+                for spec, starts in found.items() if None not in starts}  # fmt: skip
 
     @cached_property
     def none(self) -> Answers:

@@ -1,0 +1,57 @@
+"""State that is not a log: named parts as pieces of bytes, of which those that changed are written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sash.engine.streams.log import Writing
+from sash.engine.streams.packing import packed, unpacked
+
+CORE = "core"
+PIECE = 1 << 16  # bytes that are written together
+
+
+class Pieces:
+    """The numbers and digests of the pieces of each part; parts that are small as a whole go with the head."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, list[list[Any]]] = {}
+        self.size = 0
+
+    def write(self, parts: Mapping[str, Any], writing: Writing) -> bytes:
+        """Write what changed; gives all of it where that is little."""
+        whole = packed(CORE, parts)
+        small = len(whole) <= PIECE
+        now: dict[str, list[list[Any]]] = {}
+        self.size = 0
+        for name, part in ({} if small else parts).items():
+            body = packed(CORE, {name: part})
+            self.size += len(body)
+            before = self.known.get(name, [])
+            now[name] = []
+            for k, at in enumerate(range(0, len(body), PIECE)):
+                piece = body[at : at + PIECE]
+                digest = hashlib.blake2b(piece, digest_size=8).hexdigest()
+                if k < len(before) and before[k][1] == digest:
+                    now[name].append(before[k])
+                else:
+                    now[name].append([writing.add(piece), digest])
+        stay = {number for pieces in now.values() for number, _ in pieces}
+        for number in {number for pieces in self.known.values() for number, _ in pieces} - stay:
+            writing.remove(number)
+        self.known = now
+        return whole if small else b""
+
+    def read(self, known: dict[str, list[list[Any]]], whole: bytes, read: Callable[[int], bytes]) -> dict[str, Any]:
+        """The parts that were written."""
+        self.known = known
+        if not known:
+            return unpacked(CORE, whole)
+        found: dict[str, Any] = {}
+        for pieces in known.values():
+            body = b"".join(read(number) for number, _ in pieces)
+            self.size += len(body)
+            found |= unpacked(CORE, body)
+        return found
