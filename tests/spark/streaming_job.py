@@ -223,7 +223,7 @@ def report(query, file, last):
     for progress in query.recentProgress:
         if progress.batchId > last and progress.observedMetrics:
             last = progress.batchId
-            seen = progress.observedMetrics[f"sash {first}"].asDict()
+            seen = next(iter(progress.observedMetrics.values())).asDict()
             file.write(json.dumps({"batch": last, "time": time.time(), "rows": progress.numInputRows, **seen}) + "\n")
     file.flush()
     return last
