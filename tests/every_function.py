@@ -6,6 +6,7 @@ from sash import functions as sf
 
 ORDERS = {"asc", "asc_nulls_first", "asc_nulls_last", "desc", "desc_nulls_first", "desc_nulls_last"}
 ELSEWHERE = {"as_predicate", "builtin", "lit", "parse", "whole", "window_function"}  # imported there
+OF_SPANS = {"covered", "max_concurrent", "time_avg"}
 RANKS = {"rank", "dense_rank", "row_number", "percent_rank", "cume_dist"}
 WITH = {  # what follows the column
     "first_n": (2,),
@@ -30,7 +31,7 @@ WITH = {  # what follows the column
 NAMES = sorted(
     name
     for name, thing in vars(sf).items()
-    if inspect.isfunction(thing) and not name.startswith("_") and name not in ORDERS | ELSEWHERE
+    if inspect.isfunction(thing) and not name.startswith("_") and name not in ORDERS | ELSEWHERE | OF_SPANS
 )
 
 

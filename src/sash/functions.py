@@ -15,6 +15,7 @@ from typing import Any
 from sash.algebra import Call, window_function
 from sash.algebra.catalogue import builtin
 from sash.algebra.catalogue.declaring import whole
+from sash.algebra.catalogue.weighted import SPENT
 from sash.errors import SashError
 from sash.expressions.columns import Foreign, as_predicate, lit
 from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
@@ -73,6 +74,21 @@ def count_if(col: Column) -> Call:
     if isinstance(condition, Foreign):
         return _call("count").filter(col)
     return _call("count", parse(f"case when {condition.key} then true end"))
+
+
+def max_concurrent() -> Call:
+    """Of spans: how many there were at one moment of the window, at most."""
+    return _over_rows("max_concurrent")
+
+
+def covered() -> Call:
+    """Of spans: how much of the window's time at least one of them covers, as an interval."""
+    return _over_rows("covered")
+
+
+def time_avg(col: Column) -> Call:
+    """Of spans: the average of a column, in which each span weighs as much as the time it spends in the window."""
+    return _call("time_avg", col, SPENT)
 
 
 def count_distinct(col: Column, *cols: Column) -> Call:

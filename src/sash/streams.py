@@ -17,6 +17,10 @@ def stream(
     watermark: Any = None,
     offset: Any = None,
     slicer: str | None = None,
+    span: tuple[Any, Any] | None = None,
+    postpone: Any = None,
+    longest: Any = None,
+    pair: Any = None,
 ) -> Board:
     """A stream to ask continuous queries of: many over one stream, sharing their slices.
 
@@ -29,6 +33,12 @@ def stream(
             when the watermark passes their end; without one, at the end of the input.
         offset: by how much the starts of windows by time are moved, such as ``"15 minutes"``.
         slicer: how the stream is cut: ``"panes"``, ``"pairs"`` or ``"cutty"``; chosen where not given.
+        span: in the place of ``time``, the columns of the start and of the end of events that last, such as
+            ``("start", "end")``: an event counts once in every window that it overlaps.
+        postpone: how long after its end a window of spans waits for events that began in it or before, and
+            lasted on: an interval, or ``"auto"`` for a high quantile of the lengths of late.
+        longest: how long a span may be; one whose end is NULL is taken to last so long.
+        pair: a column of ids, where the start and the end of a span come in rows of their own.
 
     >>> import pyarrow as pa
     >>> from datetime import datetime
@@ -40,12 +50,13 @@ def stream(
 
     """
     from sash.engine.streams.board import Board
-    from sash.engine.streams.settings import settings_of
+    from sash.engine.streams.settings import settings_of, spans_of
     from sash.engine.streams.sources import source_of
     from sash.expressions.columns import is_pyspark
 
     opened = _on_spark(source) if is_pyspark(source, "DataFrame") else source_of(source)
-    return Board(opened, settings_of(time, key, watermark, offset, slicer))
+    spans = spans_of(span, postpone, longest, pair, time)
+    return Board(opened, settings_of(time, key, watermark, offset, slicer, spans))
 
 
 def _on_spark(frame: Any) -> Source:

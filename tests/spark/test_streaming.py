@@ -260,7 +260,15 @@ def test_chains(folder):
         return sash.stream(source, time="window_end", **settings).query("n", sf.sum("n"), range="2 minutes")
 
     one = minutes(folder.stream(), watermark="8 seconds").results()
+    whole_rows = minutes(folder.stream(), watermark="8 seconds").results(late=True).where("late is null").drop("late")
     two = folder.run(hours(one).results(), checkpoint="ours").found("ours")
+    assert in_order(folder.run(hours(whole_rows).results(), checkpoint="with late").found("with late")) == in_order(two)
+    for source, emit, why in (
+        (folder.stream(), "updates", "early answers are given again"),
+        (folder.stream().withColumn("ts", F.to_timestamp_ntz(F.col("ts").cast("string"))), "final", "with a zone"),
+    ):
+        with pytest.raises(SashError, match=f"window_end of another board's results cannot be asked of .*{why}"):
+            hours(minutes(source, watermark="8 seconds").results(emit=emit), watermark="8 seconds")
     until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
     expect_all = hours(minutes(whole).results()).results().to_pylist()
     assert [row for row in expect_all if row["window_end"] <= until] == in_order(two)
@@ -279,6 +287,18 @@ def test_chains(folder):
     found = folder.run(hours(before).results(), checkpoint="before").found("before")
     plain = sash.stream(whole, time="ts").query("n", sf.count(), range="2 minutes").results().to_pylist()
     assert in_order(found) == [row for row in plain if row["window_end"] <= until]
+
+
+def test_names_that_spark_takes_for_the_same_are_refused(folder):
+    stream = sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds")
+    for name in ("PLUG", "Window_End"):
+        with pytest.raises(SashError, match=f"must differ in more than case on Spark, got .* and {name}"):
+            stream.query(name, sf.count(), range="1 minute")
+
+
+def test_explain_shows_columns_of_pyspark_as_they_were_given(folder):
+    stream = sash.stream(folder.stream(), time="ts", watermark="8 seconds")
+    assert "__sash" not in str(stream.query("n", sf.sum(F.col("load") * 2), range="1 minute").explain())
 
 
 def test_a_checkpoint_is_of_its_queries(folder):

@@ -9,6 +9,7 @@ from sash.errors import SashError
 
 BY_OWN_ORDER = ("first", "last", "any_value")  # aggregates of one row that may be told which order counts
 NULLS = "respect"
+WEIGHTS = ("__sash_share", "__sash_spent")  # columns that a user does not give: what a slice has of a span
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,20 @@ class Call:
             raise SashError(f"{name} cannot be distinct")
         return replace(self, unique=True)
 
+    def prorated(self) -> Call:
+        """Of spans, only the share that a window has: a call half of which is in the window counts as half.
+
+        >>> from sash import functions as sf
+        >>> sf.sum("bytes").prorated()
+        prorated_sum(bytes)
+        """
+        from sash.algebra.catalogue import builtin
+
+        name, given = self.aggregate.name, len(self.columns)
+        if self.unique or (name, given) not in (("sum", 1), ("count", 0)):
+            raise SashError(f"{self} cannot be prorated: sum and count() can; time_avg is the average over time")
+        return replace(self, aggregate=builtin(f"prorated_{name}"), columns=(*self.columns, WEIGHTS[0]))
+
     def order_by(self, *orders: Any) -> Call:
         """Let the function have an order of its own: such as ``"price desc"``."""
         if len(orders) == 1 and isinstance(orders[0], (list, tuple)):
@@ -82,7 +97,16 @@ class Call:
             raise SashError(f"over takes a window made with sash.Window, got {_described(window)}{hint}")
         if using is not None and not isinstance(using, str):
             raise SashError(f"using must be the name of an algorithm, got {using!r}")
+        if self.of_spans:
+            raise SashError(
+                f'{self} is for events that last: sash.stream(…, span=("start", "end")); rows of a frame do not'
+            )
         return Over(self, window, using)
+
+    @property
+    def of_spans(self) -> bool:
+        """Whether only events that last have an answer."""
+        return getattr(self.aggregate, "family", "") == "sweep" or any(str(each) in WEIGHTS for each in self.columns)
 
     def _with_nulls(self, how: str) -> Call:
         function = self.aggregate
@@ -93,7 +117,9 @@ class Call:
 
     def __repr__(self) -> str:
         constants = getattr(self.aggregate, "parameters", ())
-        inside = ("distinct " if self.unique else "") + ", ".join(map(str, (*self.columns, *constants)))
+        inside = ("distinct " if self.unique else "") + ", ".join(
+            str(each) for each in (*self.columns, *constants) if str(each) not in WEIGHTS
+        )
         if self.order:
             inside = f"{inside} order by {', '.join(map(str, self.order))}".lstrip()
         text = f"{self.aggregate.name}({inside})"

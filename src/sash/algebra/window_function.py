@@ -20,7 +20,7 @@ class WindowFunction:
     Args:
         name: what it is called.
         family: which question answers it: ``"rank"``, ``"value"``, ``"shift"``, ``"quantile"``,
-            ``"frequency"`` or ``"distinct"``.
+            ``"frequency"``, ``"distinct"`` or, for spans, ``"sweep"``.
         columns: how many columns it takes, at least and at most.
         ordered: whether it may have an order of its own.
         distinct: whether DISTINCT changes anything.
@@ -79,6 +79,8 @@ WINDOW_FUNCTIONS = {
     )
 }
 
+OF_SPANS = {name: WindowFunction(name, "sweep", columns=(0, 0)) for name in ("max_concurrent", "covered")}
+
 
 def window_function(name: str, *parameters: Any) -> WindowFunction:
     """The built-in window function of this name.
@@ -88,4 +90,4 @@ def window_function(name: str, *parameters: Any) -> WindowFunction:
     """
     from dataclasses import replace
 
-    return replace(WINDOW_FUNCTIONS[name], parameters=parameters)
+    return replace((WINDOW_FUNCTIONS | OF_SPANS)[name], parameters=parameters)

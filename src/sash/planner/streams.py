@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import ceil, log2
 
 from sash.planner.choosing import Choice
@@ -36,6 +37,18 @@ class StreamPlan:
     def chosen(self) -> dict[str, str]:
         """The algorithm that answers each query."""
         return {step.name: step.choices[-1].name for step in self.steps}
+
+    def renamed(self, names: Mapping[str, str]) -> StreamPlan:
+        """The plan with other names of columns."""
+
+        def shown(text: str) -> str:
+            for old, new in names.items():
+                text = text.replace(old, new)
+            return text
+
+        steps = tuple(replace(step, expression=shown(step.expression), windows=shown(step.windows),
+                              source=shown(step.source)) for step in self.steps)  # fmt: skip
+        return replace(self, lines=tuple(map(shown, self.lines)), steps=steps)
 
     def __str__(self) -> str:
         lines = list(self.lines)

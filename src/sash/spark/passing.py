@@ -18,10 +18,12 @@ COMPUTED = "__sash_"
 
 
 def columns_of(scheme: Scheme) -> list[str]:
-    """The columns that the queries, the key and the time are made of."""
+    """The columns that the queries, the key and the time, or the span, are made of."""
     wanted = set(scheme.needed)
-    for each in (*scheme.settings.key, *([scheme.settings.time] if scheme.settings.time is not None else [])):
-        wanted |= check_names(each, scheme.schema.names)
+    spans = scheme.settings.spans
+    for each in (*scheme.settings.key, scheme.settings.time, *((spans.start, spans.pair) if spans else ())):
+        if each is not None:
+            wanted |= check_names(each, scheme.schema.names)
     return [name for name in scheme.schema.names if name in wanted]
 
 

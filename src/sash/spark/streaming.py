@@ -24,10 +24,11 @@ from pyspark.sql.types import DateType, TimestampNTZType
 from sash import options
 from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.packing import table_of
-from sash.engine.streams.scheme import Query, Scheme, Settings
+from sash.engine.streams.scheme import Query, Scheme, Settings, Spans
 from sash.engine.streams.shard import Plan
 from sash.engine.streams.shipping import Shipping
 from sash.engine.streams.sources import with_late
+from sash.engine.streams.spans import AUTO
 from sash.errors import SashError
 from sash.expressions.columns import Column as Expressed
 from sash.expressions.columns import Foreign
@@ -44,6 +45,7 @@ from sash.windows.intervals import Interval
 
 WATERMARK = "__sash_watermark"
 DELAY = "spark.watermarkDelayMs"  # what Spark writes on a column that has a watermark
+UNMARKED = "sash.unmarked"  # what we write on one that follows none, with the reason
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 BODIES = "label int, task int, kind int, body binary"
@@ -58,11 +60,18 @@ class StreamingSource(SparkSource):
         """The queries, checked against the columns there are, and against what a stream can do."""
         if settings.time is None:
             raise SashError("time must be given for a streaming DataFrame, whose windows end as time passes; got None")
+        _check_spans(settings.spans)
         delay = self._delay(settings)
         return super().scheme(replace(settings, watermark=delay, grows=True), queries, before)
 
     def _delay(self, settings: Settings) -> Interval:
         """The delay of the watermark: the one asked for, or that of the DataFrame."""
+        for field in self.frame.schema.fields:
+            if why := (field.metadata or {}).get(UNMARKED):
+                raise SashError(
+                    f"{field.name} of another board's results cannot be asked of in the same query: {why}; write the "
+                    "answers first, and read them back with a schema that you write out"
+                )
         found = self._watermark()
         if found is not None and not self._marked(settings.time):
             raise SashError(f"time must be the column that has the watermark of the DataFrame, got {settings.time}; "
@@ -132,9 +141,7 @@ class StreamingSource(SparkSource):
             .select("body")
             .mapInArrow(_answers(given), from_arrow_schema(given))
         )
-        if scheme.end_type == scheme.time_type and scheme.time_type.tz is not None and not late:
-            return found.withMetadata("window_end", {DELAY: 0})  # it follows the watermark, for operators after this
-        return found
+        return found.withMetadata("window_end", _followed(scheme, emit))
 
     def _shards(self) -> int:
         return options.shards or int(self.frame.sparkSession.conf.get(PARTITIONS) or 200)
@@ -204,6 +211,37 @@ def _answers(schema: pa.Schema) -> Any:
                 yield from told(table_of(body.as_buffer().to_pybytes()), schema)
 
     return unpack
+
+
+def _followed(scheme: Scheme, emit: str) -> dict[str, Any]:
+    """What operators after this are told of ``window_end``: that it follows the watermark, or why it does not."""
+    if scheme.end_type != scheme.time_type:
+        return {}
+    if emit == "updates":
+        return {UNMARKED: "early answers are given again when they change"}
+    if scheme.spans:
+        return {UNMARKED: "windows of events that last are answered behind the watermark"}
+    if scheme.time_type.tz is None:
+        return {UNMARKED: "Spark's watermarks are of timestamps with a zone; cast the time before the first"}
+    return {DELAY: 0}
+
+
+def _check_spans(spans: Spans | None) -> None:
+    """Refuse what is not known of events that last on a stream."""
+    if spans is None:
+        return
+    if spans.postpone is None:
+        raise SashError(
+            "postpone must be given for spans of a streaming DataFrame, such as postpone='2 hours': how long windows "
+            "wait for events that began in them and last on; got None"
+        )
+    if spans.postpone == AUTO:
+        raise SashError(
+            "postpone must be an interval on a streaming DataFrame, where no task sees all spans, got 'auto'"
+        )
+    if spans.pair is not None:
+        raise SashError("pair is for rows that one task sees, not for a streaming DataFrame, got "
+                        f"{spans.pair}; join its starts and ends with Spark, and give span= of the result")  # fmt: skip
 
 
 def _observed(kept: DataFrame, query: str) -> DataFrame:

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from sash.algebra import Over
 from sash.engine.reading import rewritten
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.operator import Operator
@@ -24,6 +25,7 @@ from sash.engine.streams.sources import Source, with_late
 from sash.errors import SashError
 from sash.expressions.columns import Foreign, Name
 from sash.expressions.naming import bind, quoted
+from sash.planner.streams import StreamPlan
 from sash.spark import failures
 from sash.spark.inputs import arrow_types, spark_column
 from sash.spark.passing import (
@@ -75,11 +77,24 @@ class SparkSource(Source):
             scheme = super().scheme(settings, queries, before)
         else:
             scheme = Scheme(arrow_types(frame), settings, queries)
+        self._check_case(scheme)
         if queries and scheme.kind in ("count", "delta", "punctuation") and settings.time is None:
             raise SashError(
                 f"time must be given for windows by {scheme.kind} on Spark, where rows have no order; got None"
             )
         return scheme
+
+    def _check_case(self, scheme: Scheme) -> None:
+        """Refuse names that Spark takes for the same."""
+        if str(self.frame.sparkSession.conf.get("spark.sql.caseSensitive")).lower() == "true":
+            return
+        known: dict[str, str] = {}
+        for name in (*scheme.key_names, "window_end", *(query.name for query in scheme.queries)):
+            if (other := known.setdefault(name.lower(), name)) != name:
+                raise SashError(
+                    f"the names of keys and queries must differ in more than case on Spark, got {other} and {name}; or "
+                    "set spark.sql.caseSensitive"
+                )
 
     def _read(self, settings: Settings, queries: tuple[Query, ...]) -> Read:
         """The frame with PySpark's own columns computed, and the queries that read them by name."""
@@ -103,8 +118,11 @@ class SparkSource(Source):
         names = tuple(self.frame.select(key.column).columns[0] if isinstance(key, Foreign) else None
                       for key in settings.key)  # fmt: skip
         keys, time = tuple(map(named, settings.key)), named(settings.time)
-        settings = replace(settings, key=keys, time=time, names=names if any(names) else ())
-        queries = tuple(replace(each, call=rewritten(each.call.over(ANYWHERE), named).call, extent=extent(each.extent))
+        spans = settings.spans
+        if spans is not None:
+            spans = replace(spans, start=named(spans.start), end=time, pair=named(spans.pair))
+        settings = replace(settings, key=keys, time=time, spans=spans, names=names if any(names) else ())
+        queries = tuple(replace(each, call=rewritten(Over(each.call, ANYWHERE), named).call, extent=extent(each.extent))
                         for each in queries)  # fmt: skip
         return Read(self.frame.withColumns(columns) if columns else self.frame, settings, queries, computed)
 
@@ -123,6 +141,10 @@ class SparkSource(Source):
             return with_late(closed, shown(operator.late())) if late else closed
 
         return self._by_rows(board, scheme, slicer, emit, starts, schema, found, whole=late, late=late)
+
+    def explain(self, board: Any) -> StreamPlan:
+        """The plan, with columns of PySpark as they were given."""
+        return super().explain(board).renamed(self._read(board._settings, board._queries).computed)
 
     def late(self, board: Any) -> DataFrame:
         """What has no place, as a DataFrame."""

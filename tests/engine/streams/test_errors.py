@@ -57,6 +57,7 @@ def stream(**settings):
         (lambda: stream().query("q", sf.count(), range=sash.delta("v", 1), slide="1 hour"), "slide must be sash.delta"),
         (lambda: stream().query("q", sf.count(), range=sash.punctuation("v"), slide=1), "slide cannot be given"),
         (lambda: stream().results(), "the board has no query"),
+        (lambda: stream().query("q", sf.count(), range=sash.punctuation("v")), "punctuation takes a condition"),
         (lambda: stream().explain(), "the board has no query"),
         (lambda: stream().query("q", sf.max("v").over(sash.Window.orderBy("v")), range=1), "must be without a window"),
     ],

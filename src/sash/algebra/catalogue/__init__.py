@@ -1,6 +1,7 @@
 """The built-in aggregates: each a ``sash.Aggregate`` like a user's own.
 
-``CATALOGUE`` maps a name to a function of the aggregate's parameters; most take none.
+``CATALOGUE`` maps a name to a function of the aggregate's parameters; most take none. Those of ``weighted`` are for
+spans alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sash.algebra.catalogue import (
     selecting,
     sketches,
     sums,
+    weighted,
 )
 from sash.errors import SashError
 
@@ -32,8 +34,9 @@ def builtin(name: str, *parameters: object) -> Aggregate:
     >>> builtin("top_k", 3)
     <aggregate top_k>
     """
-    if name not in CATALOGUE:
+    known = CATALOGUE | weighted.AGGREGATES
+    if name not in known:
         raise SashError(f"name must be a built-in aggregate, got {name!r}; there are {', '.join(sorted(CATALOGUE))}")
-    made = CATALOGUE[name](*parameters)
+    made = known[name](*parameters)
     object.__setattr__(made, "origin", (name, *parameters))
     return made

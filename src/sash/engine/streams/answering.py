@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Over
+from sash.algebra import Aggregate, Over
 from sash.algebra.sharing import kind as kind_of
 from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.folds import read
@@ -18,14 +18,18 @@ from sash.engine.placing import placed
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.held import StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.scheme import Planned, Scheme
-from sash.kernels.answers import finished
+from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import settled
 from sash.kernels.index.folding import exact, fold
+from sash.kernels.index.merging import merged, unlowered
+from sash.kernels.inputs import Inputs
 from sash.kernels.slices.partials import columns_of, of_partials
 from sash.planner import Choice, Task, choose
 from sash.planner.algorithms import FOLD
+from sash.planner.spans import TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 
+ONE = "recalc"  # folds a single partial
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 
 
@@ -34,32 +38,60 @@ class Folding:
 
     def __init__(self, scheme: Scheme, place: int) -> None:
         answer, self.aggregate = scheme.shared.answers[place], scheme.wanted[place][0]
-        kinds = [scheme.kinds[source][0] for source in answer.sources]
+        kinds = [scheme.kinds[source].kind for source in answer.sources]
         own = len(kinds) == 1 and kind_of(kinds[0].inputs.aggregate) == kind_of(self.aggregate)
         made = of_partials(self.aggregate, None if own else answer.make, [kind.partial for kind in kinds])
         self.sources = answer.sources
         self.folded = settled(replace(made, finish=None, empty=None))
+        self.beyond = tuple(scheme.beyond[source] for source in answer.sources if source in scheme.beyond)
         self.exact = self.aggregate.invertible and all(exact(kind.partial.state) for kind in kinds)
 
     def choice(self, using: str | None, frames: int, rows: int, widest: int) -> Choice:
         """The algorithm that folds the partials of windows."""
         task = Task(FOLD, frames, rows, MONOTONIC, False, widest, aggregate=self.aggregate, exact=self.exact)
-        return choose([task], using)[0]
+        return choose([task], None if using in TECHNIQUES else using)[0]
 
     def answer(self, planned: Planned, cells: Cells, lo: np.ndarray, hi: np.ndarray) -> pa.Array:
         """The answers of windows, given the cells of each."""
-        bounds, rows = Bounds(lo, hi, len(cells), MONOTONIC), len(cells)
-        states = [cells.states[source] for source in self.sources]
-        held = cells.held[self.sources[0]]  # all sources count the same rows
+        bounds = Bounds(lo, hi, len(cells), MONOTONIC)
+        if self.beyond:
+            inner = self._fold(unlowered(self.folded), self.sources, planned, cells, bounds)
+            answered = self._joined(cells, inner, lo, hi)
+        else:
+            answered = self._fold(self.folded, self.sources, planned, cells, bounds)
+        assert planned.given is not None
+        answered = finished(self.aggregate, answered)
+        return placed(planned.question.rows, read(planned.question, planned.given, planned.kept, answered))
+
+    def _fold(
+        self, folded: Aggregate, sources: tuple[int, ...], planned: Planned, cells: Cells, bounds: Bounds
+    ) -> Answered:
+        states, rows = [cells.states[source] for source in sources], len(cells)
+        held = cells.held[sources[0]]  # all sources count the same rows
         if not held.all():
             mask = held != 0
             bounds, states = remapped(bounds, kept_before(mask)), [array[mask] for array in states]
             rows = len(states[0])
         columns = tuple(column for array in states for column in columns_of(array))
-        name = self.choice(planned.query.using, len(lo), rows, bounds.widest).name
-        answered = finished(self.aggregate, fold(self.folded, columns, rows, bounds, name))
-        assert planned.given is not None
-        return placed(planned.question.rows, read(planned.question, planned.given, planned.kept, answered))
+        choice = self.choice(planned.query.using, len(bounds), rows, bounds.widest)
+        return fold(folded, columns, rows, bounds, choice.name)
+
+    def _joined(self, cells: Cells, inner: Answered, lo: np.ndarray, hi: np.ndarray) -> Answered:
+        """Spans that end in windows, and those that go on beyond the last slice of each: no span is in both."""
+        last = np.maximum(hi - 1, 0)
+        held = cells.held[self.beyond[0]] != 0
+        which = np.flatnonzero(held[last] & (hi > lo)) if len(cells) else last[:0]
+        columns = tuple(column for source in self.beyond for column in columns_of(cells.states[source][last[which]]))
+        ones = np.arange(len(which) + 1)
+        states = fold(
+            unlowered(self.folded), columns, len(which), Bounds(ones[:-1], ones[1:], len(which), MONOTONIC), ONE
+        )
+        behind = np.full(len(hi), -1)
+        behind[which] = ones[:-1]
+        inputs = Inputs(self.folded, tuple(column.dtype for column in columns))
+        everywhere = np.ones(len(hi), np.bool_)
+        segments = np.arange(len(hi) + 1)
+        return merged(inputs, inner, everywhere, states.values, segments, np.full(len(hi), -1), behind)
 
 
 def foldings(scheme: Scheme) -> dict[int, Folding]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sash.engine.streams.explaining import explain
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Query, Scheme, Settings
 from sash.engine.streams.settings import check, queries_of, slicer_of
@@ -76,7 +75,7 @@ class Board:
     def explain(self) -> StreamPlan:
         """The shared plan: slices, edges, who shares what, which algorithm folds each query, and why."""
         self._check_queries()
-        return explain(self._scheme, self._slicer, self._source.explained(self._scheme))
+        return self._source.explain(self)
 
     def open(self, emit: str = "final", starts: bool = False) -> Operator:
         """An operator to push batches through by hand.

@@ -10,8 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.answering import asked_of_rows, foldings
+from sash.engine.streams.covering import Sample, sampled, technique_of
 from sash.engine.streams.held import HeldRows, WindowRows
-from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.scheme import Scheme, Spans
+from sash.engine.streams.span_windows import is_swept
+from sash.engine.streams.spans import AUTO
+from sash.planner import Choice
 from sash.planner.streams import QueryStep, StreamPlan, combines, drawn
 from sash.windows.grids import PER_MICROSECOND, Grid
 from sash.windows.intervals import DAY, Interval
@@ -27,10 +31,14 @@ DRAWN = 32  # edges of a drawing
 NONE = np.zeros(0, np.int64)
 
 
-def explain(scheme: Scheme, slicer: str, more: Sequence[str] = ()) -> StreamPlan:
-    """The plan of a stream's queries; ``more`` is what its source has to say."""
+def explain(scheme: Scheme, slicer: str, more: Sequence[str] = (), table: pa.Table | None = None) -> StreamPlan:
+    """The plan of a stream's queries; ``more`` is what its source has to say, and ``table`` rows that it has."""
     keys = f", for each {', '.join(scheme.key_names)}" if scheme.key_names else ""
     lines = [f"windows by {scheme.kind}{keys}; {len(scheme.queries)} quer{'y' if len(scheme.queries) == 1 else 'ies'}"]
+    sample = None
+    if scheme.settings.spans is not None:
+        sample = sampled(scheme, slicer, table)
+        lines += _spans(scheme.settings.spans, sample)
     plan = None
     if scheme.kind in ("time", "count"):
         why = "as asked" if scheme.settings.slicer else WHY[slicer]
@@ -41,7 +49,7 @@ def explain(scheme: Scheme, slicer: str, more: Sequence[str] = ()) -> StreamPlan
         lines += _slices(scheme, plan) if plan else ["calendar windows: edges are looked up as time goes"]
     elif scheme.kind == "punctuation":
         lines.append("slices: one for each window, ended by its punctuation")
-    steps = _steps(scheme, plan)
+    steps = _steps(scheme, plan, sample)
     lines += _sharing(scheme)
     lines += _state(scheme, plan)
     if plan:
@@ -60,18 +68,33 @@ def _slices(scheme: Scheme, plan: SharedPlan) -> list[str]:
     ]
 
 
-def _steps(scheme: Scheme, plan: SharedPlan | None) -> list[QueryStep]:
+def _spans(spans: Spans, sample: Sample) -> list[str]:
+    wait = {None: "with the input", AUTO: "after a time that all but a thousandth of recent spans are not longer than"}
+    when = wait.get(spans.postpone) or f"{spans.postpone} after their ends"  # type: ignore[arg-type]
+    seen = f", {sample.insertions / sample.spans:.3g} slices each as far as they were looked at" if sample.seen else ""
+    return [f"events last from {spans.start} to {spans.end}{seen}; windows are answered {when}"]
+
+
+def _steps(scheme: Scheme, plan: SharedPlan | None, sample: Sample | None) -> list[QueryStep]:
     folding = foldings(scheme)
-    rows = WindowRows(HeldRows(scheme.schema))
+    rows = WindowRows(HeldRows(scheme.asked))
     steps = []
     for k, planned in enumerate(scheme.planned):
         query = planned.query
         slices = plan.slices_in(query.name) if plan else 0
         if k in folding:
             sources = ", ".join(_partial(scheme, source) for source in folding[k].sources)
-            choice = folding[k].choice(query.using, 1000, max(slices, 1), max(slices, 1))
-            steps.append(QueryStep(query.name, str(query.call), str(query.extent), (choice,), slices,
+            choices = [folding[k].choice(query.using, 1000, max(slices, 1), max(slices, 1))]
+            if sample is not None:
+                choices.append(technique_of(scheme.kinds[folding[k].sources[0]], sample))
+            steps.append(QueryStep(query.name, str(query.call), str(query.extent), tuple(choices), slices,
                                    f"from the partials of slices: {sources}"))  # fmt: skip
+            continue
+        if is_swept(planned) or planned.given is not None:
+            swept = Choice(query.using or "sweeping", "starts and ends of spans in order", 0.0, asked=bool(query.using))
+            steps.append(
+                QueryStep(query.name, str(query.call), str(query.extent), (swept,), 0, "from spans that are held")
+            )
             continue
         _, choices = asked_of_rows(rows, planned, NONE, NONE)
         source = "from the rows of its windows, which are held: a partial would be as large, or order counts"
@@ -80,7 +103,7 @@ def _steps(scheme: Scheme, plan: SharedPlan | None) -> list[QueryStep]:
 
 
 def _partial(scheme: Scheme, source: int) -> str:
-    return str(scheme.kinds[source][1].query.call)
+    return str(scheme.kinds[source].planned.query.call)
 
 
 def _sharing(scheme: Scheme) -> list[str]:
@@ -102,8 +125,8 @@ def _state(scheme: Scheme, plan: SharedPlan | None) -> list[str]:
     key = 8 + sum(map(_width, scheme.key_types))  # with the place of a slice, or the time of a row
     lines = []
     if scheme.folded and plan:
-        sizes = [kind.partial.state.itemsize for kind, _ in scheme.kinds]
-        sketches = sum(kind.partial.state.hasobject for kind, _ in scheme.kinds)
+        sizes = [each.kind.partial.state.itemsize for each in scheme.kinds]
+        sketches = sum(each.kind.partial.state.hasobject for each in scheme.kinds)
         size = key + sum(sizes) - 8 * sketches
         more = f" and {sketches} sketch{'es' * (sketches > 1)}" if sketches else ""
         waiting = -(-(scheme.delay or 0) * plan.edges_per_composite // plan.composite) if scheme.kind == "time" else 0
@@ -140,7 +163,7 @@ def _cost(scheme: Scheme, plan: SharedPlan, steps: list[QueryStep]) -> str:
     for step, planned in zip(steps, scheme.planned, strict=True):
         grid: Any = scheme.grids[planned.spec]
         if planned.by_partials:
-            slice_cost, answer_cost = combines(step.choices[-1].name, step.slices)
+            slice_cost, answer_cost = combines(step.choices[0].name, step.slices)
             total += slice_cost * per + answer_cost / grid.slide
     if scheme.kind == "count":
         return f"combines: {1 + total:.3g} for each row of a key, one of them into its slice"

@@ -10,7 +10,8 @@ from sash.engine.streams.scheme import Scheme
 from sash.errors import SashError
 
 ADVICE = "change it back, or start with a new checkpointLocation"
-SETTINGS = {"kind": "windows are by", "time": "time is", "key": "key is", "offset": "offset is", "emit": "emit is"}
+SETTINGS = {"kind": "windows are by", "time": "time is", "key": "key is", "offset": "offset is", "emit": "emit is",
+            "start": "spans start at"}  # fmt: skip
 
 
 def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str]) -> dict[str, Any]:
@@ -22,6 +23,7 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
         "key": [f"{_shown(key, computed)} of type {kind}"
                 for key, kind in zip(scheme.settings.key, scheme.key_types, strict=True)],
         "offset": str(scheme.settings.offset),
+        "start": _shown(scheme.settings.spans.start, computed) if scheme.settings.spans else None,
         "emit": emit,
         "columns": {name: str(scheme.schema.field(name).type) for name in scheme.needed},
         "kinds": list(scheme.kind_names),
@@ -53,12 +55,12 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
             f"{now['shards']}: set sash.options.shards = {before['shards']} to go on; to have another number, let the "
             "query run out of open windows, and start it with a new checkpointLocation from there"
         )
-    changes = [f"{words} {_list(now[name])} and was {_list(before[name])}"
-               for name, words in SETTINGS.items() if before[name] != now[name]]  # fmt: skip
+    changes = [f"{words} {_list(now[name])} and was {_list(before.get(name))}"
+               for name, words in SETTINGS.items() if before.get(name) != now[name]]  # fmt: skip
     changes += [
-        f"column {name} is of type {now['columns'].get(name, 'none')} and was of type {kind}"
+        f"column {name} is of type {now['columns'][name]} and was of type {kind}"
         for name, kind in before["columns"].items()
-        if now["columns"].get(name) != kind
+        if now["columns"].get(name, kind) != kind
     ]
     asked = {query["name"]: query for query in now["queries"]}
     for query in before["queries"]:

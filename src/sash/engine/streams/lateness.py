@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.spans import Moments
 from sash.kernels.slices.assigning import Span
 
 REASON = "reason"
@@ -69,6 +70,26 @@ def late_rows(
     return Late(np.concatenate(rows), pa.array(reasons, pa.string()), np.flatnonzero(stays))
 
 
+def late_spans(scheme: Scheme, moments: Moments, upto: int | None, starts: Mapping[int, int]) -> Late | None:
+    """The same of events that last: ``upto`` is where windows have ended that are not answered again."""
+    first, last, wrong = moments.first, moments.last, moments.wrong
+    reasons = np.full(len(first), "", object) if wrong is None else wrong.copy()
+    least, most = -FAR + scheme.margin, FAR - scheme.margin
+    far = ((first <= least) | (last >= most)) & (reasons == "")
+    reasons[far] = "out of reach"
+    stays = reasons == ""
+    if upto is not None:
+        where = np.flatnonzero(stays & (first < upto))
+        if len(where):
+            words, gone = missed_by(scheme, first[where], upto, starts, last[where])
+            reasons[where] = words
+            stays[where[gone]] = False
+    rows = np.flatnonzero(reasons != "")
+    if not len(rows) and stays.all():
+        return None
+    return Late(rows, pa.array(reasons[rows].tolist(), pa.string()), np.flatnonzero(stays))
+
+
 def _within(scheme: Scheme, time: np.ndarray, found: Span) -> np.ndarray | None:
     """Which rows have windows whose starts and ends are times that can be said; None for all."""
     least, most = -FAR + scheme.margin, FAR - scheme.margin
@@ -78,29 +99,47 @@ def _within(scheme: Scheme, time: np.ndarray, found: Span) -> np.ndarray | None:
 
 
 def missed_by(
-    scheme: Scheme, time: np.ndarray, watermark: int, starts: Mapping[int, int]
+    scheme: Scheme, time: np.ndarray, watermark: int, starts: Mapping[int, int], last: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """What rows behind the watermark missed, in words, and which missed all; "" where a row misses nothing.
 
     ``starts`` says where the first window of an extent may begin, where that is not at the beginning of time.
+    Events that last have a ``last`` moment, too, and are told which windows they missed.
     """
     if scheme.kind != "time":
         return np.full(len(time), "late: the watermark had passed it", object), np.ones(len(time), np.bool_)
-    misses, opens = [], []
+    misses, opens, ends = [], [], []
     for spec, grid in enumerate(scheme.grids):
-        first, last = grid.holding(time)
+        first, until = grid.holding(time)
+        if last is not None:
+            until = grid.holding(last)[1]
         if spec in starts:
             first = np.maximum(first, grid.holding(np.array([starts[spec] - 1]))[1] + 1)
         shut = grid.ending(watermark, watermark)[1]
-        misses.append((first <= last) & (first <= shut))
-        opens.append((first <= last) & (last > shut))
+        misses.append((first <= until) & (first <= shut))
+        opens.append((first <= until) & (until > shut))
+        if last is not None:
+            ends += [grid.ends(first), grid.ends(np.minimum(until, shut))]
     table, gone = np.stack(misses, 1), ~np.logical_or.reduce(opens)
     kinds, which = np.unique(table, axis=0, return_inverse=True)
     words = np.array([_words(scheme, kind) for kind in kinds], object)
     missed = words[which.reshape(-1)]
     every = gone & table.any(axis=1)
     missed[every] = "late: its windows had ended"
-    return missed, gone
+    return (missed if last is None else _with_ends(scheme, missed, table, ends)), gone
+
+
+def _with_ends(scheme: Scheme, missed: np.ndarray, table: np.ndarray, ends: list[np.ndarray]) -> np.ndarray:
+    """What was missed, with the first and the last end of the windows that were."""
+    some = table.any(axis=1)
+    least = np.min([np.where(table[:, k], ends[2 * k], FAR) for k in range(table.shape[1])], axis=0)[some]
+    most = np.max([np.where(table[:, k], ends[2 * k + 1], -FAR) for k in range(table.shape[1])], axis=0)[some]
+    pairs, which = np.unique(np.stack([least, most], 1), axis=0, return_inverse=True)
+    shown = pa.array(pairs.reshape(-1)).view(scheme.time_type).cast(pa.string()).to_pylist()
+    tails = np.array([f" (ends {low} to {high})" if low != high else f" (end {low})"
+                      for low, high in zip(shown[::2], shown[1::2], strict=True)], object)  # fmt: skip
+    missed[some] = missed[some] + tails[which.reshape(-1)]
+    return missed
 
 
 def _words(scheme: Scheme, specs: np.ndarray) -> str:

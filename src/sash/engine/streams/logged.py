@@ -17,6 +17,7 @@ from sash.engine.streams.keys import Keys
 from sash.engine.streams.operator import Operator, Rows
 from sash.engine.streams.partials import AT, KEY
 from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.spans import FIRST
 from sash.kernels.slices.due import count_windows
 
 ROW = "row"
@@ -126,11 +127,10 @@ class Logged(Operator):
 
     def _columns_of(self, entry: pa.Table) -> pa.Table:
         """The rows of an entry; a column that was not kept when they came is of no query that has windows there."""
-        if not self._kept:
-            return pa.table({"": pa.nulls(entry.num_rows)})
-        names, columns = list(self._kept), []
+        names, columns = list(self._taken(self.scheme.schema.empty_table(), self._kept).column_names), []
+        names += [FIRST] if self.scheme.spans else []
         for name in names:
-            kind = self.scheme.schema.field(name).type
+            kind = {FIRST: pa.int64(), "": pa.null()}.get(name) or self.scheme.schema.field(name).type
             column = entry[f"{ROW} {name}"] if f"{ROW} {name}" in entry.column_names else None
             columns.append(pa.nulls(entry.num_rows, kind) if column is None else column)
         return pa.table(columns, names)
@@ -176,7 +176,7 @@ class Logged(Operator):
 
     def open_windows(self) -> int:
         """How many windows by time hold a row and have not ended, each key's on its own."""
-        store: Any = self._cells.settle() if self.by_cells else self._held.settle()
+        store: Any = self._cells.settle() if self.by_cells or self.scheme.spans else self._held.settle()
         if not isinstance(self._axis, TimeAxis) or self.scheme.kind != "time" or not len(store.key):
             return 0
         count = 0

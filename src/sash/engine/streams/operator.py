@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,13 +21,16 @@ from sash.engine.encoding import biased
 from sash.engine.specification import Specification
 from sash.engine.streams.axes import LEAST, MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
 from sash.engine.streams.cells import Cells, Column
+from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, Answers, Changes, Updates
 from sash.engine.streams.held import HeldRows, ties
 from sash.engine.streams.keys import Keys
-from sash.engine.streams.lateness import Late, late_rows
+from sash.engine.streams.lateness import Late, late_rows, late_spans
+from sash.engine.streams.lengths import Lengths
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.partials import cells_table, take_cells
-from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.scheme import Holding, Scheme
+from sash.engine.streams.spans import AUTO, FIRST, Layout, moments_of
 from sash.engine.streams.times import as_ticks, ticks_of
 from sash.engine.streams.windows import Windows
 from sash.engine.tables import one_array
@@ -34,6 +38,7 @@ from sash.errors import SashError, column_named
 from sash.expressions.evaluation import evaluate, infer
 from sash.kernels.slices.assigning import Span, span
 from sash.kernels.sorting import argsort
+from sash.windows.grids import PER_MICROSECOND
 from sash.windows.slicing import Edges, edges_of
 
 FEW = 1024  # keys that are not worth letting go of
@@ -84,10 +89,11 @@ class Operator:
         self._keys = Keys(scheme.key_types)
         self._looked = FEW  # keys of which something was left when last looked
         self._axis = _axis(scheme)
-        self._cells = Cells([kind for kind, _ in scheme.kinds])
-        self._held = HeldRows(
-            self._taken(scheme.schema.empty_table(), scheme.needed).schema, self._arrival or scheme.kind != "time"
-        )
+        self._cells = Cells([each.kind for each in scheme.kinds])
+        held = self._taken(scheme.schema.empty_table(), scheme.needed)
+        held = held.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else held
+        self._held = HeldRows(held.schema, self._arrival or scheme.kind != "time")
+        self._lengths = Lengths() if scheme.spans else None
         self._waiting: list[Rows] = []
         self._late: list[pa.Table] = []
         self._changes, self._updates = Changes(self._windows.types), Updates(self._windows.types)
@@ -156,6 +162,16 @@ class Operator:
         """Let no event move the watermark: all that comes is one batch, and nothing in it is late."""
         self._delay = None
 
+    @property
+    def postpone(self) -> timedelta:
+        """How long windows of spans wait after their ends."""
+        return timedelta(microseconds=self._wait // PER_MICROSECOND[self.scheme.unit])
+
+    @property
+    def longer(self) -> int:
+        """How many spans were longer than that when they came."""
+        return 0 if self._lengths is None else self._lengths.longer
+
     def late(self) -> pa.Table:
         """The rows set aside since this was last asked, with the reason of each."""
         tables, self._late = self._late, []
@@ -179,6 +195,8 @@ class Operator:
         if self.scheme.sorts:
             waiting = self._joined(self._waiting)
             parts |= {"waiting": waiting.table, "waiting codes": waiting.codes, "waiting time": waiting.time}
+        if self._lengths is not None:
+            parts |= {"lengths": self._lengths.counts, "longer": self._lengths.longer}
         if self.emit != "final":
             parts |= (self._changes if self.emit == "changes" else self._updates).parts()
         return packed(self._making, parts)
@@ -196,6 +214,8 @@ class Operator:
         self._held.restore(parts)
         if self.scheme.sorts:
             self._waiting = [Rows(parts["waiting"], parts["waiting codes"], parts["waiting time"])]
+        if self._lengths is not None:
+            self._lengths.counts, self._lengths.longer = parts["lengths"], parts["longer"]
         if self.emit != "final":
             (self._changes if self.emit == "changes" else self._updates).restore(parts)
 
@@ -253,6 +273,8 @@ class Operator:
     def _placed(self, table: pa.Table) -> Rows:
         """The rows that have a place, with their keys and times; others are set aside."""
         time, late, found = None, None, None
+        if self.scheme.spans:
+            return self._placed_spans(table)
         if self.scheme.settings.time is not None:
             with column_named("time"):
                 time, known = ticks_of(evaluate(self.scheme.settings.time, table), self.scheme.time_type)
@@ -263,10 +285,28 @@ class Operator:
             if len(late.stay) < table.num_rows:
                 table, time = table.take(pa.array(late.stay)), time[late.stay] if time is not None else None
                 found = None if time is None else span(time)
+        return Rows(self._taken(table, self._kept), self._coded(table), time, found)
+
+    def _placed_spans(self, table: pa.Table) -> Rows:
+        """The same of events that last: the time of a row is its last moment, and a column has the first."""
+        assert self._lengths is not None
+        with column_named("span"):
+            moments = moments_of(self.scheme, table)
+        late = late_spans(self.scheme, moments, self.ended, self.least_starts)
+        if late is not None:
+            self._set_aside(table, late.rows, late.reasons)
+            if len(late.stay) < table.num_rows:
+                table, moments = table.take(pa.array(late.stay)), moments.take(late.stay)
+        self._lengths.see(moments.end - moments.first)
+        rows = self._taken(table, self._kept).append_column(FIRST, pa.array(moments.first))
+        latest = int(moments.end.max(initial=LEAST))
+        return Rows(rows, self._coded(table), moments.last, Span(latest, latest, False))
+
+    def _coded(self, table: pa.Table) -> np.ndarray:
+        """The number of each row's key."""
         with column_named("key"):
             codes = self._keys.numbers([one_array(evaluate(key, table)) for key in self.scheme.settings.key])
-        codes = np.zeros(table.num_rows, np.int64) if codes is None else codes
-        return Rows(self._taken(table, self._kept), codes, time, found)
+        return np.zeros(table.num_rows, np.int64) if codes is None else codes
 
     def _set_aside(self, table: pa.Table, rows: np.ndarray, reasons: pa.Array) -> None:
         if len(rows):
@@ -286,20 +326,24 @@ class Operator:
             reasons = pa.array([f"{column} is NULL, not a number, or goes back"] * len(bad), pa.string())
             self._set_aside(rows.table.select(self.scheme.schema.names), bad, reasons)
             rows = rows.take(counting)
-        if self.scheme.folded:
+        if self.scheme.spans:
+            first = one_array(rows.table[FIRST]).to_numpy()
+            layout = Layout(first, at, rows.codes, keys, self._edges)
+            fold_spans(self._cells, self.scheme, rows.table, layout, self._lifted)
+        elif self.scheme.folded:
             codes = rows.codes if self.scheme.settings.key else None
             found = rows.span if at is rows.time else None
-            self._cells.fold(at, codes, keys, self._edges, self._lifted(rows.table), found)
+            self._cells.fold(at, codes, keys, self._edges, self._lifted(rows.table, self.scheme.kinds), found)
         if self.scheme.held:
             self._held.append(rows.table.select(self._held.table.column_names), rows.codes, at)
 
-    def _lifted(self, table: pa.Table) -> list[Column]:
-        """What each partial lifts of some rows."""
+    def _lifted(self, table: pa.Table, kinds: Sequence[Holding]) -> list[Column]:
+        """What partials lift of some rows."""
         whole = Specification(table, (), ())
         found = []
-        for kind, planned in self.scheme.kinds:
-            kept, given = counted(Question(whole, planned.question.over))
-            values, _ = kind.inputs.columns("fold", given.columns, kept.length)
+        for each in kinds:
+            kept, given = counted(Question(whole, each.planned.question.over))
+            values, _ = each.kind.inputs.columns("fold", given.columns, kept.length)
             found.append(Column(values, kept.rows))
         whole.forget()
         return found
@@ -324,7 +368,7 @@ class Operator:
         self._absorb(rows.take(argsort(words if self._arrival else [*words, *ties(rows.table)])))
 
     def _answers(self) -> pa.Table:
-        upto = self.watermark if self.scheme.kind == "time" else 0
+        upto = self.ended if self.scheme.kind == "time" else 0
         if self.emit != "updates" and (upto is None or not self._axis.ends_by(upto)):
             return self._windows.table(self._windows.none, self._keys)
         ended = self._windows.none if upto is None else self._ended(upto)
@@ -335,6 +379,21 @@ class Operator:
         answers = self._windows.table(ended.by_end(), self._keys)
         self._let_go()
         return answers
+
+    @property
+    def ended(self) -> int | None:
+        """Up to where windows by time have ended: where the watermark is, or, for events that last, before that."""
+        watermark = self.watermark
+        if watermark is None or watermark == MOST or self._lengths is None:
+            return watermark
+        assert isinstance(self._axis, TimeAxis)
+        return max(watermark - self._wait, self._axis.passed, LEAST + 1)
+
+    @property
+    def _wait(self) -> int:
+        spans = self.scheme.settings.spans
+        learned = spans is not None and spans.postpone == AUTO and self._lengths is not None
+        return self._lengths.postpone if learned and self._lengths else self.scheme.postpone
 
     def _early(self, ended: Answers) -> pa.Table:
         """Answers of windows that have ended, and of open ones, as far as they were not given before."""

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate, Call, Over
+from sash.algebra.catalogue.weighted import SHARE, SPENT
 from sash.algebra.sharing import Shared, share
 from sash.algebra.sharing import kind as kind_of
 from sash.engine.answering.asking import Question
@@ -28,6 +29,7 @@ from sash.expressions.columns import Column, Expression, Foreign, as_predicate
 from sash.expressions.evaluation import infer
 from sash.expressions.naming import bind, check_names
 from sash.kernels.sealing import making
+from sash.planner.spans import BY_EVENTS, TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.extents import CountExtent, DeltaExtent, Extent, PunctuationExtent, TimeExtent, microseconds
 from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
@@ -35,6 +37,8 @@ from sash.windows.intervals import DAY, Interval
 
 NONE, NO_TIME = np.zeros(0, np.int64), Interval()
 PER_ROW = ("rank", "shift")  # families that answer each row of a frame
+POINTS = "points"  # partials of all rows of a slice
+ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.spans
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,17 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Spans:
+    """Events that last: where they start and end, how long windows wait for them, and how long they may be."""
+
+    start: Expression
+    end: Expression
+    postpone: Interval | str | None = None
+    longest: Interval | None = None
+    pair: Expression | None = None  # ids, where starts and ends come in rows of their own
+
+
+@dataclass(frozen=True)
 class Settings:
     """What holds for a whole stream."""
 
@@ -58,6 +73,7 @@ class Settings:
     slicer: str | None = None
     names: tuple[str | None, ...] = ()  # of keys that are not named by what they are made of
     grows: bool = False  # whether queries may be added to state that is kept, so that no partial is made of others
+    spans: Spans | None = None  # time is then their end
 
 
 @dataclass(frozen=True)
@@ -73,7 +89,15 @@ class Planned:
     @property
     def by_partials(self) -> bool:
         """Whether partials of slices answer it; otherwise rows are held."""
-        return self.given is not None
+        return self.given is not None and self.query.using not in BY_EVENTS
+
+
+class Holding(NamedTuple):
+    """A partial that cells hold, a query that says how rows are lifted to it, and of which rows of a slice it is."""
+
+    kind: Kind
+    planned: Planned
+    part: str = POINTS
 
 
 @dataclass(frozen=True)
@@ -87,8 +111,11 @@ class Scheme:
 
     def __post_init__(self) -> None:
         names = self.schema.names
+        spans = self.settings.spans
         if not self.known:
-            for argument, each in (("time", self.settings.time), *(("key", key) for key in self.settings.key)):
+            named = [("time" if spans is None else "span", self.settings.time)]
+            named += [] if spans is None else [("span", spans.start), ("pair", spans.pair)]
+            for argument, each in (*named, *(("key", key) for key in self.settings.key)):
                 if each is not None:
                     with column_named(argument):
                         check_names(each, names)
@@ -96,11 +123,16 @@ class Scheme:
                 check_key(name, infer(key, self.schema))
             if self.settings.time is not None:
                 _ = self.unit
+            if spans is not None and self._moments(spans.start, "span") != self.time_type:
+                raise SashError(f"span must be two columns of one type, got {spans.start} of type "
+                                f"{infer(spans.start, self.schema)} and {spans.end} of type "
+                                f"{infer(spans.end, self.schema)}")  # fmt: skip
         for query in self.queries[len(self.known) :]:
             self._check_kind(query)
             with column_named(query.name):
-                for each in arguments_of(query.call.over(_anywhere())):
-                    check_names(each, names)
+                self._check_weights(query.call)
+                for each in arguments_of(Over(query.call, _anywhere())):
+                    check_names(each, self.asked.names)
         _ = self.planned
 
     def plus(self, queries: tuple[Query, ...]) -> Scheme:
@@ -125,6 +157,8 @@ class Scheme:
                 f"the queries of a stream must have windows of one kind, got {first.extent.kind} in {first.name} and "
                 f"{kind} in {query.name}; use two streams"
             )
+        if kind != "time" and settings.spans is not None:
+            raise SashError(f"range must be by time for events that last, such as '15 minutes', got {query.extent}")
         if kind == "time" and settings.time is None:
             raise SashError(f"time must be given for windows by time, such as {query.extent}; got None")
         if kind != "time" and settings.offset:
@@ -134,6 +168,12 @@ class Scheme:
         if isinstance(query.extent, DeltaExtent):
             with column_named("range"):
                 check_delta(query.extent.column, infer(query.extent.column, self.schema))
+        if isinstance(query.extent, PunctuationExtent):
+            with column_named("range"):
+                check_names(query.extent.condition, self.schema.names)
+                found = infer(query.extent.condition, self.schema)
+                if not pa.types.is_boolean(found) and not pa.types.is_null(found):
+                    raise SashError(f"punctuation takes a condition, got {query.extent.condition} of type {found}")
         for part in ("column", "condition"):
             mine, theirs = getattr(query.extent, part, None), getattr(first.extent, part, None)
             if mine is not None and theirs is not None:
@@ -143,6 +183,35 @@ class Scheme:
                     raise SashError(
                         f"the queries of a stream must have one {kind}, got {theirs} and {mine}; use two streams"
                     )
+
+    def _check_weights(self, call: Call) -> None:
+        """Refuse what only events that last have, where there are none."""
+        if call.of_spans and not self.spans:
+            raise SashError(f'{call} is for events that last: give span=("start", "end") in the place of time')
+
+    @property
+    def spans(self) -> bool:
+        """Whether events last."""
+        return self.settings.spans is not None
+
+    @cached_property
+    def asked(self) -> pa.Schema:
+        """The columns that queries may read: those of the stream and, of spans, what a slice has of each."""
+        if not self.spans:
+            return self.schema
+        return pa.schema([*self.schema, *(pa.field(name, pa.float64()) for name in (SHARE, SPENT))])
+
+    @cached_property
+    def postpone(self) -> int:
+        """How long after their ends windows wait, as far as that is fixed."""
+        given = self.settings.spans.postpone if self.settings.spans else None
+        return self.ticks("postpone", given) if isinstance(given, Interval) else 0
+
+    @cached_property
+    def longest(self) -> int | None:
+        """How long a span may be."""
+        given = self.settings.spans.longest if self.settings.spans else None
+        return None if given is None else self.ticks("longest", given)
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
@@ -164,11 +233,17 @@ class Scheme:
     @cached_property
     def time_type(self) -> pa.DataType:
         """The type of event times as answers show them: a timestamp of microseconds, or of nanoseconds."""
-        kind = infer(self.settings.time, self.schema) if self.settings.time is not None else pa.timestamp("us")
+        if self.settings.time is None:
+            return pa.timestamp("us")
+        return self._moments(self.settings.time, "span" if self.spans else "time")
+
+    def _moments(self, column: Expression, argument: str) -> pa.DataType:
+        kind = infer(column, self.schema)
         if pa.types.is_date(kind):
             return pa.timestamp("us")
         if not pa.types.is_timestamp(kind):
-            raise SashError(f"time must be a column of timestamps or dates, got {self.settings.time} of type {kind}")
+            what = "two columns" if self.spans else "a column"
+            raise SashError(f"{argument} must be {what} of timestamps or dates, got {column} of type {kind}")
         return pa.timestamp("ns" if kind.unit == "ns" else "us", kind.tz)
 
     @property
@@ -235,7 +310,7 @@ class Scheme:
     def planned(self) -> tuple[Planned, ...]:
         """Each query, asked of an empty table."""
         keys = {_extent_key(extent): spec for spec, extent in enumerate(self.extents)}
-        rows = WindowRows(HeldRows(self.schema))
+        rows = WindowRows(HeldRows(self.asked))
         found = list(self.known)
         for query in self.queries[len(self.known) :]:
             with column_named(query.name):
@@ -247,12 +322,15 @@ class Scheme:
         if not isinstance(function, Aggregate) and function.family in PER_ROW:
             raise SashError(f"{function.name} answers each row of a frame; a window of a stream has one answer")
         frame = WindowFrame(f"empty {spec}", Bounds(NONE, NONE, 0, MONOTONIC))
-        question = Question(rows, Over(call, StreamWindow(frame), query.using))
+        using = None if query.using in TECHNIQUES else query.using
+        question = Question(rows, Over(call, StreamWindow(frame), using))
+        if getattr(function, "family", None) == "sweep":
+            return Planned(query, spec, question, question.kept())
         if self.kind == "delta" or not isinstance(function, Aggregate) or call.order or not self._folds(function, call):
             asked_of(question)
             return Planned(query, spec, question, question.kept())
         kept, given = counted(question)
-        if any(is_coded(function, infer(column, self.schema)) for column in question.columns):
+        if any(is_coded(function, infer(column, self.asked)) for column in question.columns):
             return Planned(query, spec, question, kept)
         return Planned(query, spec, question, kept, given)
 
@@ -299,13 +377,13 @@ class Scheme:
         dtypes = tuple(column.dtype for column in given.columns)
         condition = question.call.condition
         names = tuple(column.key for column in question.columns)
-        types = tuple(str(infer(column, self.schema)) for column in question.columns)
+        types = tuple(str(infer(column, self.asked)) for column in question.columns)
         place = (names, None if condition is None else as_predicate(condition).key, dtypes, types)
         return given.aggregate.of(dtypes), place
 
     @cached_property
-    def kinds(self) -> tuple[tuple[Kind, Planned], ...]:
-        """What cells hold, and a query that says how rows are lifted to it."""
+    def kinds(self) -> tuple[Holding, ...]:
+        """What cells hold; of spans, the last ones are of those that go on beyond their slice."""
         places: dict[Any, Planned] = {}
         for k, (aggregate, place) in zip(self.folded, self.wanted, strict=True):
             places.setdefault((kind_of(aggregate), place), self.planned[k])
@@ -314,17 +392,32 @@ class Scheme:
             planned = places[kind_of(aggregate), place]
             assert planned.given is not None
             dtypes = tuple(column.dtype for column in planned.given.columns)
-            found.append(((Kind if aggregate.compiled else PlainKind)(aggregate, dtypes), planned))
-        return tuple(found)
+            kind = (Kind if aggregate.compiled else PlainKind)(aggregate, dtypes)
+            found.append(Holding(kind, planned, self._part(aggregate, planned)))
+        return (*found, *(each._replace(part=BEYOND) for each in found if each.part == ENDS))
+
+    def _part(self, aggregate: Aggregate, planned: Planned) -> str:
+        """Of which rows of a slice a partial is."""
+        if not self.spans:
+            return POINTS
+        if weights_of(planned.query.call):
+            return SPREAD
+        return COVERS if aggregate.selective else ENDS
+
+    @cached_property
+    def beyond(self) -> dict[int, int]:
+        """For partials of spans that end in a slice, by number, those of spans that go on beyond it."""
+        ends = [k for k, each in enumerate(self.kinds) if each.part == ENDS]
+        return {k: len(self.shared.kept) + place for place, k in enumerate(ends)}
 
     @cached_property
     def kind_names(self) -> tuple[str, ...]:
         """A name for each of the kinds that cells hold, by what they mean: the same wherever that is the same."""
         found = []
-        for (aggregate, place), (_, planned) in zip(self.shared.kept, self.kinds, strict=True):
-            meant = getattr(planned.query.call.aggregate, "origin", None) or making(aggregate)
+        for (aggregate, place), each in zip(self.shared.kept, self.kinds, strict=False):
+            meant = getattr(each.planned.query.call.aggregate, "origin", None) or making(aggregate)
             found.append(hashlib.sha256(repr((meant, place)).encode()).hexdigest()[:16])
-        return tuple(found)
+        return (*found, *(f"{found[k]} {BEYOND}" for k in self.beyond))
 
     @cached_property
     def meaning(self) -> tuple[Any, ...]:
@@ -337,8 +430,8 @@ class Scheme:
         """The columns of the stream that are kept of a row that waits or is held."""
         wanted: set[str] = set()
         for query in self.queries:
-            for each in arguments_of(query.call.over(_anywhere())):
-                wanted |= check_names(each, self.schema.names)
+            for each in arguments_of(Over(query.call, _anywhere())):
+                wanted |= check_names(each, self.asked.names)
         for extent in self.extents:
             for part in (getattr(extent, "column", None), getattr(extent, "condition", None)):
                 wanted |= check_names(part, self.schema.names) if part is not None else set()
@@ -348,6 +441,11 @@ class Scheme:
     def sorts(self) -> bool:
         """Whether rows wait for the watermark to be put in the order of time: where windows count rows."""
         return self.kind != "time" and self.settings.time is not None
+
+
+def weights_of(call: Call) -> set[str]:
+    """What a function reads of the part of a span that a slice has."""
+    return set(map(str, call.columns)) & {SHARE, SPENT}
 
 
 def check_delta(column: Expression, kind: pa.DataType) -> None:

@@ -9,12 +9,15 @@ import numpy as np
 
 from sash.algebra import Call, Over
 from sash.engine.streams.answering import asked_of_rows, foldings
+from sash.engine.streams.covering import dry_run
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
-from sash.engine.streams.scheme import Query, Scheme, Settings
+from sash.engine.streams.scheme import Planned, Query, Scheme, Settings, Spans
+from sash.engine.streams.spans import AUTO
 from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column
 from sash.planner.algorithms import NAMES
+from sash.planner.spans import TECHNIQUES
 from sash.windows.extents import extent_of, interval_of, microseconds
 from sash.windows.grids import CalendarGrid
 from sash.windows.intervals import Interval
@@ -24,7 +27,9 @@ TAKEN = "window_end"
 NONE = np.zeros(0, np.int64)
 
 
-def settings_of(time: Any, key: Any, watermark: Any, offset: Any, slicer: str | None) -> Settings:
+def settings_of(
+    time: Any, key: Any, watermark: Any, offset: Any, slicer: str | None, spans: Spans | None = None
+) -> Settings:
     """The settings of a stream."""
     if slicer is not None and slicer not in SLICERS:
         raise SashError(f"slicer must be one of {', '.join(SLICERS)}, got {slicer!r}")
@@ -36,7 +41,39 @@ def settings_of(time: Any, key: Any, watermark: Any, offset: Any, slicer: str | 
         microseconds("watermark", delay)
     moved = Interval() if offset is None else interval_of("offset", offset)
     microseconds("offset", moved)
-    return Settings(None if time is None else as_column(time), _keys(key), delay, moved, slicer)
+    at = None if time is None else as_column(time)
+    if spans is not None:
+        at = spans.end
+        if slicer == "cutty":
+            raise Refused("cutty needs events of one moment; spans reach back over slices that are cut already")
+    return Settings(at, _keys(key), delay, moved, slicer, spans=spans)
+
+
+def spans_of(span: Any, postpone: Any, longest: Any, pair: Any, time: Any) -> Spans | None:
+    """What is said of events that last."""
+    if span is None:
+        for name, value in (("postpone", postpone), ("longest", longest), ("pair", pair)):
+            if value is not None:
+                raise SashError(f"{name} is for events that last, got {value!r} without span=, such as "
+                                'span=("start", "end")')  # fmt: skip
+        return None
+    if not isinstance(span, (list, tuple)) or len(span) != 2:
+        raise SashError(f'span must be two columns, such as ("start", "end"), got {span!r}')
+    if time is not None:
+        raise SashError(f"time must not be given with span, whose end is the time of an event; got {time!r}")
+    wait = postpone
+    if postpone is not None and not (isinstance(postpone, str) and postpone == AUTO):
+        wait = interval_of("postpone", postpone)
+        if wait.backward and wait:
+            raise SashError(f"postpone must not be below zero, got {postpone!r}")
+        microseconds("postpone", wait)
+    most = None if longest is None else interval_of("longest", longest)
+    if most is not None and microseconds("longest", most) <= 0:
+        raise SashError(f"longest must be more than zero, got {longest!r}")
+    if pair is not None and most is None:
+        raise SashError("longest must be given with pair: a start whose end never comes must end some time; got None")
+    start, end = map(as_column, span)
+    return Spans(start, end, wait, most, None if pair is None else as_column(pair))
 
 
 def _keys(key: Any) -> tuple[Expression, ...]:
@@ -58,8 +95,8 @@ def queries_of(
         given = {name: aggregate}
     if not given:
         raise SashError("query takes at least one aggregate, got none")
-    if using is not None and using not in NAMES:
-        raise SashError(f"using must be one of {', '.join(NAMES)}, got {using!r}")
+    if using is not None and using not in (*NAMES, *TECHNIQUES):
+        raise SashError(f"using must be one of {', '.join((*NAMES, *TECHNIQUES))}, got {using!r}")
     extent = extent_of(range, slide)
     found: list[Query] = []
     for each, call in given.items():
@@ -86,7 +123,7 @@ def slicer_of(scheme: Scheme) -> str:
         pairs, panes = edges_of(grids, "pairs"), edges_of(grids, "panes")
         if pairs.progressions == panes.progressions:
             return "panes"
-    return "cutty" if scheme.delay == 0 and scheme.kind == "time" else "pairs"
+    return "cutty" if scheme.delay == 0 and scheme.kind == "time" and not scheme.spans else "pairs"
 
 
 def check_slicer(scheme: Scheme, query: Query) -> None:
@@ -104,6 +141,21 @@ def check_slicer(scheme: Scheme, query: Query) -> None:
     edges_of([grid], named)
 
 
+def check_technique(scheme: Scheme, planned: Planned) -> None:
+    """Refuse a technique for spans that cannot answer a query, or where there are none."""
+    name, call, given = planned.query.using, planned.query.call, planned.given
+    assert name is not None
+    if not scheme.spans:
+        raise Refused(f'{name} is for events that last: give span=("start", "end") in the place of time')
+    if given is None:
+        raise Refused(f"{name} needs an aggregate that partials hold; {call} is of whole windows")
+    if call.of_spans:
+        raise Refused(f"{name} takes spans as a whole; {call} weighs their parts")
+    if not given.aggregate.compiled:
+        raise Refused(f"{name} needs an aggregate that is compiled; {call} is not")
+    dry_run(name, Kind(given.aggregate, tuple(column.dtype for column in given.columns)))
+
+
 def in_order(scheme: Scheme) -> bool:
     """Whether rows come in the order of their windows, as far as the settings say."""
     return scheme.kind != "time" or not scheme.delay
@@ -117,7 +169,9 @@ def check(scheme: Scheme) -> None:
             check_slicer(scheme, planned.query)
             if planned.given is not None and planned.given.aggregate.compiled:
                 Kind(planned.given.aggregate, tuple(column.dtype for column in planned.given.columns))
-    if not any(scheme.queries[k].using for k in new):
+            if planned.query.using in TECHNIQUES:
+                check_technique(scheme, planned)
+    if not any(scheme.queries[k].using not in (None, *TECHNIQUES) for k in new):
         return
     folding, rows = foldings(scheme), WindowRows(HeldRows(scheme.schema))
     for k in new:
@@ -125,5 +179,5 @@ def check(scheme: Scheme) -> None:
         with column_named(planned.query.name):
             if k in folding:
                 folding[k].choice(planned.query.using, 0, 0, 0)
-            elif planned.query.using:
+            elif planned.query.using not in (None, *TECHNIQUES):
                 asked_of_rows(rows, planned, NONE, NONE)

@@ -141,9 +141,10 @@ class Shard:
     def _late_of(self, tally: pa.Table) -> int:
         """How many rows had no time, or missed a window; all rows of a slice miss the same."""
         malformed = int(tally.schema.metadata[MALFORMED.encode()])
-        watermark, at = self.operator.watermark, tally[AT].to_numpy()
-        if watermark is None or not len(at):
+        upto, at = self.operator.ended, tally[AT].to_numpy()
+        if upto is None or not len(at):
             return malformed
-        behind = at < watermark
-        missed, _ = missed_by(self.plan.scheme, at[behind], watermark, self.operator.least_starts)
+        behind = at < upto
+        last = tally["last"].to_numpy()[behind] if self.plan.scheme.spans else None
+        missed, _ = missed_by(self.plan.scheme, at[behind], upto, self.operator.least_starts, last)
         return malformed + int(tally["rows"].to_numpy()[behind][missed != ""].sum())

@@ -13,11 +13,12 @@ from sash.engine.streams.axes import LEAST
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.log import cut
 from sash.engine.streams.logged import folds_cells
-from sash.engine.streams.operator import Operator
+from sash.engine.streams.operator import Operator, Rows
 from sash.engine.streams.packing import table_bytes
 from sash.engine.streams.partials import KEY
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sharding import shards_of
+from sash.engine.streams.spans import FIRST
 from sash.engine.tables import one_array
 from sash.expressions.evaluation import evaluate
 from sash.windows.slicing import Edges, edges_of
@@ -57,21 +58,31 @@ class Shipping:
         operator = Operator(self.scheme, self.slicer, arrival=False)
         operator.unmoved()
         edges = edges_of(self.scheme.grids, "pairs" if self.slicer == "cutty" else self.slicer)
-        starts, counts, latest = [NONE], [NONE], LEAST
+        tallies, latest = [pa.table({"at": NONE, "rows": NONE})], LEAST
         for table in tables:
             rows = operator.absorb(table)
             assert rows.time is not None
-            found = _slices(edges, rows.time)
             latest = max([latest, *([int(rows.time.max())] if len(rows.time) else [])])
-            starts.append(found[0])
-            counts.append(found[1])
+            tallies.append(self._tally(edges, rows))
         cells = operator.partials()
         cells = cells.replace_schema_metadata({LATEST: str(latest)})
         keys = [one_array(cells[name]) for name in cells.column_names if name.startswith(KEY)]
         yield from self._split(cells, shards_of(keys, cells.num_rows, self.shards), CELLS)
-        tally = pa.table({"at": np.concatenate(starts), "rows": np.concatenate(counts)})
+        tally = pa.concat_tables(tallies, promote_options="default")
         if tally.num_rows or operator.late_count:
             yield Body(0, TALLY, table_bytes(tally.replace_schema_metadata({MALFORMED: str(operator.late_count)})))
+
+    def _tally(self, edges: Edges, rows: Rows) -> pa.Table:
+        """How many rows each slice has, or, of events that last, each pair of a first and a last slice."""
+        assert rows.time is not None
+        if not self.scheme.spans:
+            starts, counts = _slices(edges, rows.time)
+            return pa.table({"at": starts, "rows": counts})
+        if not len(rows.time):
+            return pa.table({"at": NONE, "rows": NONE})
+        first = edges.floor(one_array(rows.table[FIRST]).to_numpy())
+        pairs, counts = np.unique(np.stack([first, edges.floor(rows.time)], 1), axis=0, return_counts=True)
+        return pa.table({"at": pairs[:, 0], "last": pairs[:, 1], "rows": counts})
 
     def _rows(self, tables: Iterable[pa.Table]) -> Iterator[Body]:
         for table in tables:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.streams.explaining import explain
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Query, Scheme, Settings
@@ -18,6 +19,7 @@ from sash.engine.streams.times import ticks_of
 from sash.engine.tables import as_arrow, column_names, kind_of, one_array
 from sash.errors import Refused, SashError
 from sash.expressions.evaluation import evaluate
+from sash.planner.streams import StreamPlan
 
 CHUNK = 1 << 20  # rows of an ordered table that are answered at a time
 LATE = "late"
@@ -28,11 +30,20 @@ class Source(ABC):
 
     schema: pa.Schema
 
+    @property
+    def sample(self) -> pa.Table | None:
+        """Some rows, where there are any yet."""
+        return None
+
     def scheme(self, settings: Settings, queries: tuple[Query, ...], before: Scheme | None = None) -> Scheme:
         """The queries, checked against the columns there are; those of a scheme before have been."""
         if before is None:
             return Scheme(self.schema, settings, queries)
         return before.plus(queries[len(before.queries) :])
+
+    def explain(self, board: Any) -> StreamPlan:
+        """The plan of a board."""
+        return explain(board._scheme, board._slicer, self.explained(board._scheme), self.sample)
 
     def explained(self, scheme: Scheme) -> list[str]:
         """What a plan says of the way that rows take from here."""
@@ -54,6 +65,11 @@ class TableSource(Source):
         self.frame = frame
         self.table = as_arrow(frame, column_names(frame))
         self.schema = self.table.schema
+
+    @property
+    def sample(self) -> pa.Table | None:
+        """The first rows."""
+        return self.table.slice(0, 1 << 16)
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
         """The answers, as the kind of frame that was given."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,8 @@ from sash.engine.streams.emitting import Answers
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.scheme import Planned, Scheme
+from sash.engine.streams.span_windows import Asked, SpanWindows, is_swept, swept_type
+from sash.engine.streams.spans import FIRST
 from sash.errors import SashError, column_named
 from sash.kernels.slices.due import bounds_of
 from sash.kernels.sorting import argsort
@@ -39,7 +41,7 @@ class Windows:
 
     def answers(self, axis: Axis, cells: Cells, held: HeldRows, upto: int) -> Answers:
         """The answers of windows that hold a row, and have ended or end up to a position."""
-        store: Any = cells.settle() if self.scheme.folded else held
+        store: Any = cells.settle() if self.scheme.folded or self.scheme.spans else held
         if self.scheme.held:
             held.settle()
         if not len(store.key):
@@ -69,8 +71,9 @@ class Windows:
         asked: dict[Any, Asked] = {}
         columns, starts, dues = [], [], []
         found: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
+        spans = SpanWindows(held) if self.scheme.spans and self.scheme.held else None
         for k, planned in enumerate(self.scheme.planned):
-            spec, store = planned.spec, cells if planned.by_partials else held
+            spec, store = planned.spec, cells if planned.by_partials or spans else held
             since = self.since.get(planned.query.name)
             if (spec, since) not in asked:
                 asked[spec, since] = _asked(axis, spec, key, end, due[spec], held, since)
@@ -84,6 +87,8 @@ class Windows:
             with column_named(planned.query.name):
                 if rows is None or planned.by_partials:
                     answer = self._foldings[k].answer(planned, cells, lo, hi)
+                elif spans is not None:
+                    answer = spans.answer(self.scheme, planned, windows)
                 else:
                     answer = answer_of_rows(rows, planned, lo, hi)
                 answer = answer if answer.type == self.types[k] else answer.cast(self.types[k])
@@ -108,7 +113,7 @@ class Windows:
     @cached_property
     def none(self) -> Answers:
         """No answers, of the right types."""
-        rows, cells = WindowRows(HeldRows(self.scheme.schema)), Cells([kind for kind, _ in self.scheme.kinds])
+        rows, cells = WindowRows(HeldRows(self.scheme.schema)), Cells([each.kind for each in self.scheme.kinds])
         columns, found = [], {}
         for k, planned in enumerate(self.scheme.planned):
             with column_named(planned.query.name):
@@ -117,6 +122,11 @@ class Windows:
                     if folding not in found:
                         found[folding] = _typed(folding.answer(planned, cells, NONE, NONE), self.scheme, planned)
                     columns.append(found[folding])
+                elif is_swept(planned):
+                    columns.append(pa.array([], swept_type(self.scheme, planned)))
+                elif planned.given is not None:
+                    held = HeldRows(self.scheme.schema.append(pa.field(FIRST, pa.int64())))
+                    columns.append(SpanWindows(held).answer(self.scheme, planned, Asked(NONE, NONE, NONE, None)))
                 else:
                     columns.append(_typed(answer_of_rows(rows, planned, NONE, NONE), self.scheme, planned))
         starts = [pa.array(NONE)] * (len(columns) if self.with_starts else 0)
@@ -142,15 +152,6 @@ class Windows:
             names.append(query.name)
             columns.append(answers.columns[k])
         return pa.Table.from_arrays(columns, names)
-
-
-class Asked(NamedTuple):
-    """Windows that some queries answer, and in which rows of all answers they are; None for all rows."""
-
-    key: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    due: np.ndarray | None
 
 
 def _asked(

@@ -1,0 +1,151 @@
+"""Spans folded into cells, each partial in the way that suits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra.catalogue.weighted import SHARE, SPENT
+from sash.engine.streams.cells import Cells, Column
+from sash.engine.streams.kinds import Kind, PlainKind
+from sash.engine.streams.scheme import BEYOND, COVERS, ENDS, SPREAD, Holding, Scheme
+from sash.engine.streams.spans import Layout, Numbers, moments_of
+from sash.errors import Refused
+from sash.kernels.index.folding import exact
+from sash.kernels.spans import ANSWERS, multilevel_slicing
+from sash.kernels.spans import COVERS as TECHNIQUES
+from sash.planner import Choice
+from sash.planner.spans import BY_SLICES, Technique, choose
+from sash.windows.slicing import edges_of
+
+WORDS = {
+    "slicing": "each span into every slice that it covers",
+    "multilevel_slicing": "each span into slices that cover several",
+    "difference": "each span added where it begins and taken away where it ends",
+    "doubling": "each span into two slices of a power of two, which cover it",
+}
+HEIGHT = 8  # of several levels, where these are asked for by name
+
+Lift = Callable[[pa.Table, Sequence[Holding]], list[Column]]
+
+
+def fold_spans(cells: Cells, scheme: Scheme, table: pa.Table, layout: Layout, lift: Lift) -> None:
+    """Fold spans into the cells in which they lie; ``lift`` gives what partials take of some rows."""
+    count = len(layout)
+    states = [np.zeros(count, each.kind.partial.state) for each in scheme.kinds]
+    held = [np.zeros(count, np.uint8) for _ in scheme.kinds]
+    numbers = range(len(scheme.kinds))
+    whole = [k for k in numbers if scheme.kinds[k].part in (ENDS, COVERS)]
+    columns = dict(zip(whole, lift(table, [scheme.kinds[k] for k in whole]), strict=True))
+    columns |= {beyond: columns[k] for k, beyond in scheme.beyond.items()}
+    cell = np.zeros(0, np.int64)
+    if spread := [k for k in numbers if scheme.kinds[k].part == SPREAD]:
+        which, cell, start, stop = layout.parts()
+        length = (layout.last - layout.first + 1)[which]
+        parts = table.take(pa.array(which)) if table.column_names else table
+        parts = parts.append_column(SHARE, pa.array((stop - start) / length))
+        parts = parts.append_column(SPENT, pa.array((stop - start).astype(np.float64)))
+        columns |= dict(zip(spread, lift(parts, [scheme.kinds[k] for k in spread]), strict=True))
+    for k, each in enumerate(scheme.kinds):
+        values, rows = columns[k]
+        if each.part == SPREAD:
+            each.kind.fold(values, cell if rows is None else cell[rows], states[k], held[k])
+            continue
+        begin, end = (array if rows is None else array[rows] for array in (layout.begin, layout.end))
+        if each.part == ENDS:
+            each.kind.fold(values, end, states[k], held[k])
+        else:
+            cover(each, values, begin, end if each.part == BEYOND else end + 1, states[k], held[k])
+    if layout.covered is not None and not layout.covered.all():
+        some = layout.covered
+        cells.append(
+            layout.key[some], layout.at[some], [array[some] for array in states], [array[some] for array in held]
+        )
+    else:
+        cells.append(layout.key, layout.at, states, held)
+
+
+def cover(
+    holding: Holding,
+    values: tuple[np.ndarray, ...],
+    begin: np.ndarray,
+    end: np.ndarray,
+    states: np.ndarray,
+    held: np.ndarray,
+) -> None:
+    """Fold rows into all cells from one to another, by the technique that was named, or the fastest."""
+    some = end > begin
+    if not some.all():
+        values, begin, end = tuple(column[some] for column in values), begin[some], end[some]
+    if not len(begin):
+        return
+    kind: Kind = holding.kind
+    if isinstance(kind, PlainKind):
+        sizes = end - begin
+        which = np.repeat(np.arange(len(sizes)), sizes)
+        cells = np.arange(len(which)) + np.repeat(begin - (np.cumsum(sizes) - sizes), sizes)
+        kind.fold(tuple(column[which] for column in values), cells, states, held)
+        return
+    inputs, named = kind.inputs, holding.planned.query.using
+    if named in BY_SLICES:
+        technique = Technique(named, HEIGHT)
+    else:
+        technique = choose(
+            inputs.aggregate, exact(kind.partial.state), len(begin), int((end - begin).sum()), len(states)
+        )
+    if technique.name == "multilevel_slicing":
+        multilevel_slicing.cover(inputs, values, begin, end, states, held, height=technique.height)
+    else:
+        TECHNIQUES[technique.name].cover(inputs, values, begin, end, states, held)
+
+
+class Sample(NamedTuple):
+    """How many spans were looked at, into how many cells they go, and how many cells there are."""
+
+    spans: int
+    insertions: int
+    cells: int
+    seen: bool
+
+
+def sampled(scheme: Scheme, slicer: str, table: pa.Table | None) -> Sample:
+    """What some rows say of a stream; without any, a span is taken to be in two slices."""
+    if table is not None and table.num_rows:
+        moments = moments_of(scheme, table)
+        good = np.ones(table.num_rows, np.bool_) if moments.wrong is None else moments.wrong == ""
+        if good.any():
+            first, last = moments.first[good], moments.last[good]
+            numbers = Numbers(edges_of(scheme.grids, slicer), int(first.min()), int(last.max()))
+            begin, end = numbers.of(first), numbers.of(last)
+            return Sample(len(first), int((end - begin).sum()) + len(first), int(end.max()) + 1, True)
+    return Sample(1000, 2000, 1000, False)
+
+
+def technique_of(holding: Holding, sample: Sample) -> Choice:
+    """How spans are put into slices, in words."""
+    named, aggregate = holding.planned.query.using, holding.kind.inputs.aggregate
+    if holding.part == SPREAD:
+        return Choice("slicing", "the part that each slice has of a span", 0.0)
+    if named in BY_SLICES:
+        return Choice(named, WORDS[named], 0.0, asked=True)
+    count = sample.insertions - (sample.spans if holding.part == ENDS else 0)
+    technique = choose(aggregate, exact(holding.kind.partial.state), sample.spans, count, sample.cells)
+    height = f", of {technique.height} levels" if technique.height > 1 else ""
+    return Choice(technique.name, WORDS[technique.name] + height, 0.0)
+
+
+def dry_run(name: str, kind: Kind) -> None:
+    """Raise where a technique cannot fold an aggregate."""
+    inputs, none = kind.inputs, np.zeros(0, np.int64)
+    values = tuple(np.zeros(0, dtype) for dtype in inputs.dtypes)
+    if name in ("difference", "sweeping") and not inputs.aggregate.selective and not exact(kind.partial.state):
+        raise Refused(
+            f"{name} needs exact partials; those of {inputs.aggregate.name} are floats, whose differences drift"
+        )
+    if name in TECHNIQUES:
+        TECHNIQUES[name].cover(inputs, values, none, none, np.zeros(0, kind.partial.state), np.zeros(0, np.uint8))
+    else:
+        ANSWERS[name].answers(inputs, values, none, none, none, none)

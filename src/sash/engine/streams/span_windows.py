@@ -1,0 +1,170 @@
+"""Windows over spans that are held, for what no partial can hold: each window has a list of its spans."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from sash.algebra.catalogue import builtin
+from sash.engine.answering.asking import Question
+from sash.engine.answering.folds import counted, read
+from sash.engine.encoding import biased
+from sash.engine.placing import placed
+from sash.engine.specification import Specification
+from sash.engine.streams.answering import answer_of_rows
+from sash.engine.streams.held import HeldRows, WindowRows
+from sash.engine.streams.kinds import Kind
+from sash.engine.streams.scheme import Planned, Scheme
+from sash.engine.streams.spans import FIRST, Layout
+from sash.engine.tables import one_array
+from sash.expressions.columns import as_predicate
+from sash.expressions.evaluation import predicate
+from sash.kernels.answers import finished
+from sash.kernels.index.folding import fold
+from sash.kernels.slices.due import bounds_of
+from sash.kernels.slices.overlaps import Overlaps
+from sash.kernels.slices.partials import columns_of, of_partials
+from sash.kernels.sorting import argsort
+from sash.kernels.spans import ANSWERS
+from sash.windows.bounds import MONOTONIC, Bounds
+from sash.windows.slicing import edges_of
+
+LISTED = 1 << 22  # spans of windows that are listed at a time
+
+
+class Asked(NamedTuple):
+    """Windows that some queries answer, and in which rows of all answers they are; None for all rows."""
+
+    key: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    due: np.ndarray | None
+
+
+class SpanWindows:
+    """Held spans, as windows that are asked for have them."""
+
+    def __init__(self, held: HeldRows) -> None:
+        self.held, self.last = held, held.at
+        self.first = one_array(held.table[FIRST]).to_numpy()
+        self._overlaps: dict[int, Overlaps] = {}
+        self._rows: dict[Any, tuple[WindowRows, np.ndarray]] = {}
+
+    def answer(self, scheme: Scheme, planned: Planned, windows: Asked) -> pa.Array:
+        """The answers of a query."""
+        if is_swept(planned):
+            return self._swept(scheme, planned, windows)
+        if planned.given is not None:
+            return self._by_events(scheme, planned, windows)
+        key = id(windows.key)
+        if key not in self._overlaps:
+            self._overlaps[key] = Overlaps(
+                self.held.key, self.first, self.last, windows.key, windows.start, windows.end
+            )
+        overlaps = self._overlaps[key]
+        found = []
+        for low, high in overlaps.pieces(LISTED) or [(0, 0)]:
+            rows, offsets = self._listed(overlaps, key, low, high)
+            found.append(answer_of_rows(rows, planned, offsets[:-1], offsets[1:]))
+        return pa.concat_arrays(found) if len(found) > 1 else found[0]
+
+    def _listed(self, overlaps: Overlaps, key: int, low: int, high: int) -> tuple[WindowRows, np.ndarray]:
+        """The spans of some windows as rows, each window a partition; those of the last windows are remembered."""
+        if (key, low) not in self._rows:
+            which, offsets = overlaps.spans(low, high)
+            listed = HeldRows(self.held.table.schema)
+            listed.table = self.held.table.take(pa.array(which)).combine_chunks()
+            listed.key = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            listed.at = listed.key
+            self._rows = {(key, low): (WindowRows(listed), offsets)}
+        return self._rows[key, low]
+
+    def _by_events(self, scheme: Scheme, planned: Planned, windows: Asked) -> pa.Array:
+        """An aggregate by a technique that takes spans one by one, as they ended."""
+        using = planned.query.using
+        assert using is not None
+        whole = Specification(self.held.table, (), ())
+        kept, given = counted(Question(whole, planned.question.over))
+        kind = Kind(given.aggregate, tuple(column.dtype for column in given.columns))
+        values, _ = kind.inputs.columns("fold", given.columns, kept.length)
+        which = slice(None) if kept.rows is None else kept.rows
+        key, first, last = self.held.key[which], self.first[which], self.last[which]
+        whole.forget()
+        states, held = np.zeros(len(windows.key), kind.partial.state), np.zeros(len(windows.key), np.uint8)
+        if len(key):
+            layout = Layout(first, last, key, int(key.max()) + 1, edges_of(scheme.grids, "pairs"))
+            lo, hi = bounds_of(layout.key, layout.at, windows.key, windows.start, windows.end)
+            longest = int((layout.end - layout.begin).max())
+            states, held = ANSWERS[using].answers(kind.inputs, values, layout.begin, layout.end, lo, hi, longest)
+        folded = of_partials(kind.inputs.aggregate, None, [kind.partial])
+        places = np.arange(len(states))
+        bounds = Bounds(places, places + held, len(states))
+        answered = fold(
+            replace(folded, finish=None, empty=None), columns_of(states), len(states), bounds, "segment_tree"
+        )
+        return placed(whole, read(planned.question, given, planned.kept, finished(kind.inputs.aggregate, answered)))
+
+    def _swept(self, scheme: Scheme, planned: Planned, windows: Asked) -> pa.Array:
+        """The most spans at one moment, or the time that any of them covers."""
+        key, first, last = self.held.key, self.first, self.last
+        if planned.query.call.condition is not None:
+            mask = predicate(as_predicate(planned.query.call.condition), self.held.table)
+            some = np.asarray(one_array(mask).fill_null(False))
+            key, first, last = key[some], first[some], last[some]
+        sweep = Sweep(key, first, last)
+        if planned.query.call.aggregate.name == "max_concurrent":
+            return pa.array(sweep.peaks(windows))
+        return pa.array(sweep.covered(windows)).view(swept_type(scheme, planned))
+
+
+class Sweep:
+    """How many spans of a key there are, from each start or end to the next."""
+
+    def __init__(self, key: np.ndarray, first: np.ndarray, last: np.ndarray) -> None:
+        keys, at = np.concatenate([key, key]), np.concatenate([last + 1, first])
+        change = np.repeat([-1, 1], len(key))
+        order = argsort([keys.view(np.uint64), biased(at), (change + 1).view(np.uint64)])  # ends come first
+        self.key, self.at = keys[order], at[order]
+        self.running = np.cumsum(change[order])  # zero after the last of a key
+
+    def _after(self, windows: Asked, at: np.ndarray) -> np.ndarray:
+        """The first change of the window's key after a position."""
+        return bounds_of(self.key, self.at, windows.key, at + 1, at + 1)[0]
+
+    def peaks(self, windows: Asked) -> np.ndarray:
+        """The most spans at one moment of each window."""
+        if not len(self.key):
+            return np.zeros(len(windows.key), np.int64)
+        lo, hi = bounds_of(self.key, self.at, windows.key, windows.start + 1, windows.end)
+        before = np.where(lo > 0, self.running[np.maximum(lo - 1, 0)], 0)
+        bounds = Bounds(lo, hi, len(self.key), MONOTONIC)
+        within = fold(builtin("max"), (self.running,), len(self.key), bounds, "sparse_table")
+        return np.maximum(before, np.where(within.valid, within.values, 0))
+
+    def covered(self, windows: Asked) -> np.ndarray:
+        """How much of each window's time some span covers."""
+        if not len(self.key):
+            return np.zeros(len(windows.key), np.int64)
+        lengths = np.append(0, np.diff(self.at) * (self.running[:-1] > 0))
+        total = np.cumsum(lengths)
+
+        def upto(at: np.ndarray) -> np.ndarray:
+            change = self._after(windows, at) - 1
+            here = np.maximum(change, 0)
+            open_ = np.where((change >= 0) & (self.running[here] > 0), at - self.at[here], 0)
+            return np.where(change >= 0, total[here] + open_, 0)
+
+        return upto(windows.end) - upto(windows.start)
+
+
+def is_swept(planned: Planned) -> bool:
+    """Whether a query asks how many spans there are at a time."""
+    return getattr(planned.query.call.aggregate, "family", None) == "sweep"
+
+
+def swept_type(scheme: Scheme, planned: Planned) -> pa.DataType:
+    """The type of such an answer."""
+    return pa.int64() if planned.query.call.aggregate.name == "max_concurrent" else pa.duration(scheme.unit)

@@ -1,0 +1,82 @@
+"""Aggregate buckets: every open window has a partial, into which each event that overlaps it is folded.
+
+order   any
+needs   associative, commutative
+time    one combine for each event and window
+space   a partial for each open window
+paper   spanning-event-slicing-2021, 5.3.3; Traub and others 2019, General Stream Slicing
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
+from sash.kernels.inputs import Inputs
+from sash.kernels.spans.layout import CLOCK, Asked, adding, opened, refuse
+
+
+@kernel
+def aggregate_buckets(agg: Any) -> Any:
+    """Answer windows, none of which is wider than ``widest``."""
+    lift, load, store, add = agg.lift, agg.load, agg.store, adding(agg)
+
+    @agg.function
+    def release(buckets, filled, states, held, w):  # type: ignore[no-untyped-def]
+        place = w % len(filled)
+        if filled[place] != 0:
+            store(states, w, load(buckets, place))
+        held[w], filled[place] = filled[place], 0
+
+    def answer(
+        values: Values,
+        first: Marks,
+        last: Marks,
+        lo: Marks,
+        hi: Marks,
+        postpone: int,
+        widest: int,
+        states: States,
+        held: Flags,
+        buckets: States,
+        filled: Flags,
+        marks: Marks,
+    ) -> int:
+        clock, done = marks[CLOCK], 0
+        for i in range(len(first)):
+            clock = max(clock, last[i])
+            while done < len(lo) and hi[done] + postpone <= clock:
+                release(buckets, filled, states, held, done)
+                done += 1
+            partial, w = lift(values, i, i), opened(hi, done, first[i])
+            while w < len(lo) and hi[w] <= last[i] + widest:
+                if lo[w] <= last[i]:
+                    add(buckets, filled, w % len(filled), partial)
+                w += 1
+        for w in range(done, len(lo)):
+            release(buckets, filled, states, held, w)
+        marks[CLOCK] = clock
+        return 0
+
+    return answer
+
+
+def answers(
+    kind_inputs: Inputs,
+    values: tuple[np.ndarray, ...],
+    first: np.ndarray,
+    last: np.ndarray,
+    lo: np.ndarray,
+    hi: np.ndarray,
+    postpone: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The partial of each window and whether it has an event, as ``slicing.answers``."""
+    refuse("aggregate_buckets", kind_inputs.aggregate)
+    made = specialise(aggregate_buckets, kind_inputs.aggregate, kind_inputs.dtypes)
+    asked = Asked(first, last, lo, hi, postpone)
+    work = asked.states(made, asked.windows)
+    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, asked.widest)
+    made.run(kind_inputs.lifted(values), *given, *work, np.full(1, -1))
+    return work[0], work[1]

@@ -1,0 +1,191 @@
+"""Multi-level slicing: a cell has levels, of which the k-th stands for the k cells that end with it.
+
+An event is folded into the highest level that it fills, then that many cells before, and so on; so a window must
+read all levels that reach into it, also those of later cells. When a batch is all in, levels can be pushed down
+instead: level k of a cell is the cell itself and level k - 1 of the cell before.
+
+order   any
+needs   associative, commutative
+time    n / d combines for an event of n cells and a height of d; d (w + (d - 1) / 2) for a window of w cells, or
+        twice as many where duplicates do harm; 2 (d - 1) for a cell that is pushed down
+space   d partials, or 2 d, for each cell of the widest window and of ``postpone``
+paper   spanning-event-slicing-2021, 4 and 5.2.2
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
+from sash.kernels.inputs import Inputs, whole
+from sash.kernels.spans.layout import CLOCK, Asked, adding, at_least, clear, refuse, touched
+
+
+def path(first: int, last: int, height: int) -> list[tuple[int, int]]:
+    """The cells, and in them the levels, that an event over the cells ``first`` to ``last`` is folded into.
+
+    >>> path(2, 8, height=4)
+    [(8, 4), (4, 3)]
+    """
+    return [(cell, min(cell - first + 1, height)) for cell in range(last, first - 1, -height)]
+
+
+def interval(cell: int, level: int) -> tuple[int, int]:
+    """The first and the last cell that a level of a cell stands for.
+
+    >>> interval(7, 4)
+    (4, 7)
+    """
+    return max(cell - level + 1, 0), cell
+
+
+def lowest(cell: int, hi: int) -> int:
+    """The lowest level of a cell that reaches into a window that ends before ``hi``."""
+    return max(cell - hi + 2, 1)
+
+
+def reads(lo: int, hi: int, height: int, clock: int | None = None) -> list[tuple[int, int]]:
+    """The cells and levels that are read to release a window; there are no cells after the clock yet.
+
+    >>> reads(1, 3, height=2)
+    [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)]
+    """
+    stop = hi + height - 1 if clock is None else min(hi + height - 1, clock + 1)
+    return [(cell, level) for cell in range(lo, stop) for level in range(lowest(cell, hi), height + 1)]
+
+
+@kernel
+def multilevel_slicing_cover(agg: Any) -> Any:
+    """Fold events into levels, the first of which is that of the cell ``base``, and push these down into cells."""
+    lift, load, add = agg.lift, agg.load, adding(agg)
+
+    def cover(
+        values: Values,
+        begin: Marks,
+        end: Marks,
+        base: int,
+        height: int,
+        levels: States,
+        filled: Flags,
+        states: States,
+        held: Flags,
+    ) -> int:
+        for i in range(len(begin)):
+            partial = lift(values, i, i)
+            left, place = end[i] - begin[i], (end[i] - 1 - base) * height - 1
+            while left > 0:
+                add(levels, filled, place + min(left, height), partial)
+                left -= height
+                place -= height * height
+        for cell in range(len(levels) // height - 1, -1, -1):
+            for level in range(height - 1, -1, -1):
+                place = cell * height + level
+                if filled[place] != 0:
+                    partial = load(levels, place)
+                    add(states, held, base + cell, partial)
+                    if level > 0:
+                        add(levels, filled, place - height - 1, partial)
+        return 0
+
+    return cover
+
+
+@kernel
+def multilevel_slicing(agg: Any) -> Any:
+    """Answer windows; ``both`` says whether a level has two partials, of events that end in its cell and that go on."""
+    lift, load, add = agg.lift, agg.load, adding(agg)
+
+    @agg.function
+    def release(lo, hi, clock, height, both, ends, ends_held, on, on_held, states, held, w):  # type: ignore[no-untyped-def]
+        cells = len(ends_held) // height
+        for cell in range(lo, min(hi + height - 1, clock + 1)):
+            place = cell % cells * height
+            for k in range(place + lowest(cell, hi) - 1, place + height):
+                if ends_held[k] != 0:
+                    add(states, held, w, load(ends, k))
+                if both != 0 and cell >= hi - 1 and on_held[k] != 0:
+                    add(states, held, w, load(on, k))
+
+    def answer(
+        values: Values,
+        first: Marks,
+        last: Marks,
+        lo: Marks,
+        hi: Marks,
+        postpone: int,
+        height: int,
+        both: int,
+        states: States,
+        held: Flags,
+        ends: States,
+        ends_held: Flags,
+        on: States,
+        on_held: Flags,
+        marks: Marks,
+    ) -> int:
+        cells, clock, done = len(ends_held) // height, marks[CLOCK], 0
+        for i in range(len(first)):
+            if last[i] > clock:
+                while done < len(lo) and hi[done] + postpone <= last[i]:
+                    release(lo[done], hi[done], clock, height, both, ends, ends_held, on, on_held, states, held, done)
+                    done += 1
+                clear(ends_held, clock + 1, last[i] + 1, height)
+                clear(on_held, clock + 1, last[i] + 1, height)
+                clock = last[i]
+            partial, cell = lift(values, i, i), last[i]
+            oldest = max(first[i], clock - cells + 1)
+            while cell >= oldest:
+                place = cell % cells * height + min(cell - first[i] + 1, height) - 1
+                if both != 0 and cell < last[i]:
+                    add(on, on_held, place, partial)
+                else:
+                    add(ends, ends_held, place, partial)
+                cell -= height
+        for w in range(done, len(lo)):
+            release(lo[w], hi[w], clock, height, both, ends, ends_held, on, on_held, states, held, w)
+        marks[CLOCK] = clock
+        return 0
+
+    return answer
+
+
+def cover(
+    kind_inputs: Inputs,
+    values: tuple[np.ndarray, ...],
+    begin: np.ndarray,
+    end: np.ndarray,
+    states: np.ndarray,
+    held: np.ndarray,
+    height: int = 4,
+) -> None:
+    """Fold each event into the cells from its ``begin`` to before its ``end``, by way of ``height`` levels."""
+    refuse("multilevel_slicing", kind_inputs.aggregate)
+    made = specialise(multilevel_slicing_cover, kind_inputs.aggregate, kind_inputs.dtypes)
+    begin, end, height = whole("begin", begin), whole("end", end), at_least("height", height, 1)
+    base, cells = touched(begin, end)
+    levels, filled = np.empty(cells * height, made.state), np.zeros(cells * height, np.uint8)
+    made.run(kind_inputs.lifted(values), begin, end, base, height, levels, filled, states, held)
+
+
+def answers(
+    kind_inputs: Inputs,
+    values: tuple[np.ndarray, ...],
+    first: np.ndarray,
+    last: np.ndarray,
+    lo: np.ndarray,
+    hi: np.ndarray,
+    postpone: int = 0,
+    height: int = 4,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The partial of each window and whether it has an event, as ``slicing.answers``; cells have ``height`` levels."""
+    aggregate, height = kind_inputs.aggregate, at_least("height", height, 1)
+    refuse("multilevel_slicing", aggregate)
+    made = specialise(multilevel_slicing, aggregate, kind_inputs.dtypes)
+    asked, both = Asked(first, last, lo, hi, postpone), int(aggregate.cumulative)
+    places = asked.cells * height
+    work = asked.states(made, places, places * both)
+    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, height, both)
+    made.run(kind_inputs.lifted(values), *given, *work, np.full(1, -1))
+    return work[0], work[1]

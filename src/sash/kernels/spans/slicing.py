@@ -1,0 +1,148 @@
+"""Slicing: an event is folded into each cell that it overlaps, and a window is made of its cells.
+
+Where duplicates do harm, a cell has two partials: of the events that end in it, and of those that go on after it.
+Of the latter, a window takes only those of its last cell: in the others they are counted further on.
+
+order   any
+needs   associative, commutative
+time    one combine for each event and cell; one for each window and cell, and one more
+space   a partial, or two, for each cell of the widest window and of ``postpone``
+paper   spanning-event-slicing-2021, 3.2 and 5.2.1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
+from sash.kernels.inputs import Inputs, whole
+from sash.kernels.spans.layout import CLOCK, Asked, adding, clear, refuse
+
+
+@kernel
+def slicing_cover(agg: Any) -> Any:
+    """Fold events into all cells that they overlap."""
+    lift, combine, load, store, add = agg.lift, agg.combine, agg.load, agg.store, adding(agg)
+
+    def cover(values: Values, begin: Marks, end: Marks, states: States, held: Flags) -> int:
+        for i in range(len(begin)):
+            partial = lift(values, i, i)
+            full = np.uint8(1)  # of the type of the flags: both loops are made of wide instructions
+            for cell in range(begin[i], end[i]):
+                full = np.uint8(full & held[np.uint64(cell)])
+            if full != 0:
+                for cell in range(begin[i], end[i]):
+                    store(states, cell, combine(load(states, cell), partial))
+            else:
+                for cell in range(begin[i], end[i]):
+                    add(states, held, cell, partial)
+        return 0
+
+    return cover
+
+
+@kernel
+def slicing(agg: Any) -> Any:
+    """Answer windows; ``both`` says whether a cell has two partials, of events that end and that go on."""
+    lift, load, add = agg.lift, agg.load, adding(agg)
+
+    @agg.function
+    def release(lo, hi, clock, both, ends, ends_held, on, on_held, states, held, w):  # type: ignore[no-untyped-def]
+        cells = len(ends_held)
+        for cell in range(lo, min(hi, clock + 1)):
+            if ends_held[cell % cells] != 0:
+                add(states, held, w, load(ends, cell % cells))
+        if both != 0 and hi <= clock + 1 and on_held[(hi - 1) % cells] != 0:
+            add(states, held, w, load(on, (hi - 1) % cells))
+
+    def answer(
+        values: Values,
+        first: Marks,
+        last: Marks,
+        lo: Marks,
+        hi: Marks,
+        postpone: int,
+        both: int,
+        states: States,
+        held: Flags,
+        ends: States,
+        ends_held: Flags,
+        on: States,
+        on_held: Flags,
+        marks: Marks,
+    ) -> int:
+        cells, clock, done = len(ends_held), marks[CLOCK], 0
+        for i in range(len(first)):
+            if last[i] > clock:
+                while done < len(lo) and hi[done] + postpone <= last[i]:
+                    release(lo[done], hi[done], clock, both, ends, ends_held, on, on_held, states, held, done)
+                    done += 1
+                clear(ends_held, clock + 1, last[i] + 1, 1)
+                clear(on_held, clock + 1, last[i] + 1, 1)
+                clock = last[i]
+            partial, oldest = lift(values, i, i), max(first[i], clock - cells + 1)
+            if last[i] >= oldest:
+                add(ends, ends_held, last[i] % cells, partial)
+            for cell in range(oldest, last[i]):
+                if both != 0:
+                    add(on, on_held, cell % cells, partial)
+                else:
+                    add(ends, ends_held, cell % cells, partial)
+        for w in range(done, len(lo)):
+            release(lo[w], hi[w], clock, both, ends, ends_held, on, on_held, states, held, w)
+        marks[CLOCK] = clock
+        return 0
+
+    return answer
+
+
+def cover(
+    kind_inputs: Inputs,
+    values: tuple[np.ndarray, ...],
+    begin: np.ndarray,
+    end: np.ndarray,
+    states: np.ndarray,
+    held: np.ndarray,
+) -> None:
+    """Fold each event into the cells from its ``begin`` to before its ``end``.
+
+    >>> from sash.algebra.catalogue import builtin
+    >>> states, held = np.zeros(4, np.int64), np.zeros(4, np.uint8)
+    >>> cover(Inputs(builtin("count"), ()), (), np.array([0, 1]), np.array([2, 4]), states, held)
+    >>> states
+    array([1, 2, 1, 1])
+    """
+    refuse("slicing", kind_inputs.aggregate)
+    made = specialise(slicing_cover, kind_inputs.aggregate, kind_inputs.dtypes)
+    made.run(kind_inputs.lifted(values), whole("begin", begin), whole("end", end), states, held)
+
+
+def answers(
+    kind_inputs: Inputs,
+    values: tuple[np.ndarray, ...],
+    first: np.ndarray,
+    last: np.ndarray,
+    lo: np.ndarray,
+    hi: np.ndarray,
+    postpone: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The partial of each window of cells from ``lo`` to before ``hi``, and whether it has an event.
+
+    Windows are sorted by ``hi``. An event overlaps the cells ``first`` to ``last``, both included, and no window
+    that ends ``postpone`` cells or more before the greatest ``last`` so far.
+
+    >>> from sash.algebra.catalogue import builtin
+    >>> events = np.array([0, 1]), np.array([1, 3])
+    >>> answers(Inputs(builtin("count"), ()), (), *events, np.array([0, 1]), np.array([2, 4]), postpone=2)[0]
+    array([2, 2])
+    """
+    aggregate = kind_inputs.aggregate
+    refuse("slicing", aggregate)
+    made = specialise(slicing, aggregate, kind_inputs.dtypes)
+    asked, both = Asked(first, last, lo, hi, postpone), int(aggregate.cumulative)
+    work = asked.states(made, asked.cells, asked.cells * both)
+    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, both)
+    made.run(kind_inputs.lifted(values), *given, *work, np.full(1, -1))
+    return work[0], work[1]

@@ -1,0 +1,94 @@
+"""Tuple buckets: every open window has a list of the events that overlap it, which is folded at its release.
+
+order   any
+needs   associative, commutative
+time    one link for each event and window; one combine for each at the release
+space   16 bytes for each event of each open window
+paper   spanning-event-slicing-2021, 5.3.3; Traub and others 2019, General Stream Slicing
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
+from sash.kernels.inputs import Inputs
+from sash.kernels.spans.layout import CLOCK, Asked, adding, opened, refuse
+from sash.kernels.spans.lists import LEFT, LINKS, append, larger, let_go, pool
+
+DONE = 4  # of the marks, after those of the lists: how many windows are released
+
+
+@kernel
+def tuple_buckets(agg: Any) -> Any:
+    """Answer windows, none wider than ``widest``; return the first event, from ``start`` on, that finds no links."""
+    lift, add = agg.lift, adding(agg)
+
+    @agg.function
+    def release(values, links, events, heads, tails, marks, states, held, w):  # type: ignore[no-untyped-def]
+        place, length = w % len(heads), 0
+        link = heads[place]
+        while link >= 0:
+            add(states, held, w, lift(values, events[link], events[link]))
+            link = links[link]
+            length += 1
+        let_go(links, marks, heads, tails, place, length)
+
+    def answer(
+        values: Values,
+        first: Marks,
+        last: Marks,
+        lo: Marks,
+        hi: Marks,
+        postpone: int,
+        widest: int,
+        states: States,
+        held: Flags,
+        start: int,
+        links: Marks,
+        events: Marks,
+        heads: Marks,
+        tails: Marks,
+        marks: Marks,
+    ) -> int:
+        for i in range(start, len(first)):
+            marks[CLOCK] = max(marks[CLOCK], last[i])
+            while marks[DONE] < len(lo) and hi[marks[DONE]] + postpone <= marks[CLOCK]:
+                release(values, links, events, heads, tails, marks, states, held, marks[DONE])
+                marks[DONE] += 1
+            w = opened(hi, marks[DONE], first[i])
+            if marks[LEFT] < opened(hi, w, last[i] + widest) - w:
+                return i
+            while w < len(lo) and hi[w] <= last[i] + widest:
+                if lo[w] <= last[i]:
+                    append(links, events, marks, heads, tails, w % len(heads), i)
+                w += 1
+        for w in range(marks[DONE], len(lo)):
+            release(values, links, events, heads, tails, marks, states, held, w)
+        return len(first)
+
+    return answer
+
+
+def answers(
+    kind_inputs: Inputs,
+    values: tuple[np.ndarray, ...],
+    first: np.ndarray,
+    last: np.ndarray,
+    lo: np.ndarray,
+    hi: np.ndarray,
+    postpone: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The partial of each window and whether it has an event, as ``slicing.answers``."""
+    refuse("tuple_buckets", kind_inputs.aggregate)
+    made = specialise(tuple_buckets, kind_inputs.aggregate, kind_inputs.dtypes)
+    asked = Asked(first, last, lo, hi, postpone)
+    states, held = asked.states(made)
+    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, asked.widest, states, held)
+    arrays, lists, marks = pool(LINKS, asked.windows, DONE + 1)
+    columns, event = kind_inputs.lifted(values), 0
+    while (event := made.run(columns, *given, event, *arrays, *lists, marks)) < len(asked.first):
+        arrays = larger(arrays, marks, asked.windows)
+    return states, held
