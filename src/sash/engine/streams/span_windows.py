@@ -59,7 +59,7 @@ class SpanWindows:
             return self._swept(scheme, planned, windows)
         if planned.given is not None:
             return self._by_events(scheme, planned, windows)
-        key = id(windows.key)
+        key = id(windows)  # alive as long as this is
         if key not in self._overlaps:
             self._overlaps[key] = Overlaps(
                 self.held.key, self.first, self.last, windows.key, windows.start, windows.end
