@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format bench bench-fifo bench-frames bench-streams bench-spark bench-spark-streams bench-sql bench-papers bench-cold docs clean
+.PHONY: help run test test-long lint format bench bench-fifo bench-frames bench-streams bench-spans bench-spark bench-spark-streams bench-sql bench-papers bench-cold docs clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -34,7 +34,7 @@ format: $(READY)  ## put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-fifo bench-frames bench-streams bench-spark bench-spark-streams bench-cold  ## the benchmarks
+bench: bench-fifo bench-frames bench-streams bench-spans bench-spark bench-spark-streams bench-cold  ## the benchmarks
 
 bench-fifo: $(READY)  ## window algorithms against each other and against Polars
 	$(BIN)/python -m bench.fifo
@@ -47,6 +47,9 @@ bench-frames: $(READY)  ## window functions over frames against DuckDB and Polar
 
 bench-streams: $(READY)  ## continuous queries in process, against Polars, DuckDB, River and Bytewax
 	$(BIN)/python -m bench.streams
+
+bench-spans: $(READY)  ## events that last: the paper's techniques, and a join on Spark
+	$(BIN)/python -m bench.spans
 
 bench-spark: $(READY)  ## window functions on Spark against Spark's own
 	$(BIN)/python -m bench.spark

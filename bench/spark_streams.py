@@ -6,7 +6,7 @@ checkpointing, which is Spark's best. Sash and Spark take turns, after one run e
 long; what differs is how often one ends. Spark copies an event into range / slide windows: where that would take
 longer than the limit, it is given fewer events of the same stretch of time, as its line says, and its ratio, marked ~,
 is of the time an event. The whole run is one figure; the other is a batch of a quarter of the events, once the query
-runs: the median of those after the first.
+runs: the median of those after the first. A run that takes three minutes is stopped.
 
 ``SASH_BENCH_EVENTS=100000`` tries it out; ``SASH_BENCH_LIMIT`` is in seconds, ``SASH_BENCH_REPEAT`` is how many times.
 ``python -m bench.spark_streams keys=100 ratios=1,60`` measures a part.
@@ -39,6 +39,7 @@ from sash.spark.java import ensure_java
 
 EVENTS = int(os.environ.get("SASH_BENCH_EVENTS", 1_000_000))
 LIMIT = float(os.environ.get("SASH_BENCH_LIMIT", 60))  # seconds that a run of Spark's own may take
+STOP = 180  # seconds after which one is stopped
 REPEAT = int(os.environ.get("SASH_BENCH_REPEAT", 3))
 FOLDER = Path(__file__).parent.parent / "out" / "spark_streams"
 CORES, FILES = 2, 8
@@ -125,17 +126,19 @@ def by_spark(count, keys, ratio, queries):
 def took(frames):
     """The seconds until all files have been read, and those of a batch after the first, one query after the other."""
     total = steady = 0.0
+    stopped = False
     for frame in frames:
         checkpoint = tempfile.mkdtemp(dir=FOLDER)
         start = time.perf_counter()
         writer = frame.writeStream.format("noop").outputMode("append").option("checkpointLocation", checkpoint)
         query = writer.trigger(availableNow=True).start()
-        query.awaitTermination()
+        stopped = stopped or not query.awaitTermination(STOP)
+        query.stop()
         total += time.perf_counter() - start
         batches = [each.durationMs["triggerExecution"] for each in query.recentProgress if each.numInputRows]
-        steady += statistics.median(batches[1:]) / 1000
+        steady += statistics.median(batches[1:] or [0]) / 1000
         shutil.rmtree(checkpoint, ignore_errors=True)
-    return np.array([total, steady])
+    return np.array([total, steady, stopped])
 
 
 def enough(keys, ratio, queries):
@@ -155,13 +158,15 @@ def measured(keys, ratio, queries):
     mine, theirs = [], []
     for turn in range(REPEAT + 1):
         mine.append(took(by_sash(EVENTS, keys, ratio, queries)))
-        if turn == 0 or len(theirs) < 2 or theirs[-1][0] < LIMIT / 3:
+        if turn == 0 or (not theirs[0][2] and (len(theirs) < 2 or theirs[-1][0] < LIMIT / 3)):
             theirs.append(took(by_spark(fewer, keys, ratio, queries)))
     own, spark = np.median(mine[1:], axis=0), np.median(theirs[1:] or theirs, axis=0)
     mark = "" if fewer == EVENTS else "~"
-    times = [f"{mark}{each:.1f}" for each in spark * EVENTS / fewer / own]
-    return [f"{keys:,}", f"{ratio:,}", str(queries), f"{own[0]:.1f} s",
-            f"{spark[0]:.1f} s" + (f" of {fewer:,}" if mark else ""), times[0],
+    times = [f"{mark}{each:.1f}" for each in spark[:2] * EVENTS / fewer / own[:2]]
+    line = [f"{keys:,}", f"{ratio:,}", str(queries), f"{own[0]:.1f} s"]
+    if spark[2]:
+        return [*line, f"stopped, with {fewer:,}", f"> {times[0].lstrip('~')}", f"{own[1] * 1000:,.0f} ms", "", ""]
+    return [*line, f"{spark[0]:.1f} s" + (f" of {fewer:,}" if mark else ""), times[0],
             f"{own[1] * 1000:,.0f} ms", f"{spark[1] * 1000:,.0f} ms", times[1]]  # fmt: skip
 
 

@@ -10,7 +10,10 @@ import pytest
 HOME = Path(__file__).parent.parent
 PAGES = [
     HOME / "README.md",
-    *(HOME / "docs" / f"{page}.md" for page in ("aggregates", "windows", "frames", "sliding_windows", "streams")),
+    *(
+        HOME / "docs" / f"{page}.md"
+        for page in ("aggregates", "windows", "frames", "sliding_windows", "streams", "spans")
+    ),
 ]
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 BY_SLICES = ("slicing", "multilevel_slicing", "difference", "doubling")
 BY_EVENTS = ("tuple_buckets", "aggregate_buckets", "sweeping")
 TECHNIQUES = (*BY_SLICES, *BY_EVENTS)
+HEIGHTS = (2, 4, 8, 16, 32)
 
 
 class Technique(NamedTuple):
@@ -23,19 +24,22 @@ def choose(aggregate: Any, exact: bool, spans: int, insertions: int, cells: int)
     """The technique that folds so many spans, with so many insertions in all, into so many cells the fastest.
 
     >>> from sash.algebra.catalogue import builtin
-    >>> choose(builtin("count"), True, 1000, 1_000_000, 5000).name
+    >>> choose(builtin("count"), True, 1_000_000, 10_000_000, 5000).name
     'difference'
     >>> choose(builtin("avg"), False, 1_000_000, 1_000_000, 5000).name
     'slicing'
     """
-    found = [(2.0 * spans + 1.5 * insertions, Technique("slicing"))]
+    return min(costs(aggregate, exact, spans, insertions, cells).items(), key=lambda each: each[1])[0]
+
+
+def costs(aggregate: Any, exact: bool, spans: int, insertions: int, cells: int) -> dict[Technique, float]:
+    """What each technique that can takes; wide instructions make a cell cheap where a span covers many."""
+    each = insertions / max(spans, 1)
+    found = {Technique("slicing"): spans * (3.0 + min(3.5 * (each - 1), 7.0)) + 0.2 * insertions}
     if aggregate.invertible and exact:
-        found.append((6.0 * spans + 4.0 * cells, Technique("difference")))
+        found[Technique("difference")] = 5.0 * spans + 8.0 * cells
     if aggregate.selective:
-        levels = max(insertions // max(spans, 1), 1).bit_length()
-        found.append((6.0 * spans + 3.0 * levels * cells, Technique("doubling")))
-    for height in (2, 4, 8, 16, 32):
-        found.append(
-            (4.0 * spans + 2.0 * insertions / height + 4.0 * height * cells, Technique("multilevel_slicing", height))
-        )
-    return min(found)[1]
+        found[Technique("doubling")] = 12.0 * spans + 12.0 * cells
+    for height in HEIGHTS:
+        found[Technique("multilevel_slicing", height)] = 5.0 * spans + 2.0 * insertions / height + 2.6 * height * cells
+    return found

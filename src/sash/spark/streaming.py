@@ -24,7 +24,8 @@ from pyspark.sql.types import DateType, TimestampNTZType
 from sash import options
 from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.packing import table_of
-from sash.engine.streams.scheme import Query, Scheme, Settings, Spans
+from sash.engine.streams.queries import Query, Settings, Spans
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import Plan
 from sash.engine.streams.shipping import Shipping
 from sash.engine.streams.sources import with_late
@@ -239,9 +240,6 @@ def _check_spans(spans: Spans | None) -> None:
         raise SashError(
             "postpone must be an interval on a streaming DataFrame, where no task sees all spans, got 'auto'"
         )
-    if spans.pair is not None:
-        raise SashError("pair is for rows that one task sees, not for a streaming DataFrame, got "
-                        f"{spans.pair}; join its starts and ends with Spark, and give span= of the result")  # fmt: skip
 
 
 def _observed(kept: DataFrame, query: str) -> DataFrame:

@@ -20,7 +20,8 @@ from sash.algebra import Over
 from sash.engine.reading import rewritten
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.scheme import Query, Scheme, Settings
+from sash.engine.streams.queries import Query, Settings
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sources import Source, with_late
 from sash.errors import SashError
 from sash.expressions.columns import Foreign, Name
@@ -78,6 +79,9 @@ class SparkSource(Source):
         else:
             scheme = Scheme(arrow_types(frame), settings, queries)
         self._check_case(scheme)
+        if settings.spans is not None and settings.spans.pair is not None:
+            raise SashError("pair is for rows in memory, got a Spark DataFrame; join its starts with its ends by "
+                            f"{settings.spans.pair}, and give span= of the result")  # fmt: skip
         if queries and scheme.kind in ("count", "delta", "punctuation") and settings.time is None:
             raise SashError(
                 f"time must be given for windows by {scheme.kind} on Spark, where rows have no order; got None"

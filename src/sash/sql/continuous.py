@@ -32,9 +32,11 @@ class Continuous:
     key: tuple[str, ...] = ()
     condition: str | None = None
     emit: str = "final"
+    span: tuple[str, str] | None = None  # the columns of starts and ends, where events last
 
     def __str__(self) -> str:
         lines = [f"every window of {self._words(self.range)} of {self.stream}"]
+        lines[0] += f", whose events last from {self.span[0]} to {self.span[1]}" if self.span else ""
         lines[0] += f", one each {self._words(self.slide)}" if self.slide is not None else ""
         lines[0] += f", for each {', '.join(self.key)}" if self.key else ""
         lines[0] += f", where {self.condition}" if self.condition else ""
@@ -84,14 +86,27 @@ def continuous(source: Source, lo: int, hi: int) -> Continuous:
     stream = source.tokens[first].name
     if opened != first + 1 or source.after(opened) != end:
         raise source.error("a continuous query selects from one stream and its window", first)
-    extent, slide, key = _window(source, opened + 1, source.closing[opened])
+    stop = source.closing[opened]
+    over = source.find(opened + 1, stop, "OVER")
+    span = _span(source, over, stop) if over < stop else None
+    extent, slide, key = _window(source, opened + 1, over)
     groups = [source.cut(*each) for each in source.parts(*block.clauses["GROUP"])] if "GROUP" in block.clauses else []
     where = source.cut(*block.clauses["WHERE"]) if "WHERE" in block.clauses else None
     key = tuple(dict.fromkeys((*key, *groups)))
     queries = dict(_query(source, each, key) for each in block.items if source.cut(*each.span) not in key)
     if not queries:
         raise source.error("a continuous query needs an aggregate", start + 1)
-    return Continuous(stream, queries, extent, slide, key, where, emit)
+    return Continuous(stream, queries, extent, slide, key, where, emit, span)
+
+
+def _span(source: Source, lo: int, hi: int) -> tuple[str, str]:
+    """The columns of ``over (start, end)``."""
+    if source.word(lo + 1) != "(" or source.after(lo + 1) != hi:
+        raise source.error("OVER in the window of a stream names two columns, such as over (start, end)", lo)
+    parts = [source.cut(*each) for each in source.parts(lo + 2, source.closing[lo + 1])]
+    if len(parts) != 2:
+        raise source.error("OVER in the window of a stream names two columns, such as over (start, end)", lo)
+    return parts[0], parts[1]
 
 
 def _opens(source: Source, place: int) -> bool:
@@ -136,11 +151,11 @@ def _query(source: Source, item: blocks.Item, key: tuple[str, ...]) -> tuple[str
     """The name of an aggregate, and its call."""
     lo, hi = item.span
     called = aggregate_at(source, lo, hi)
-    if called is None or not known(called.name):
+    if called is None or not known(called.name, spans=True):
         beside = f", or one of its keys, {', '.join(key)}" if key else ""
         raise source.error(f"a continuous query selects aggregates{beside}", lo)
     try:
-        call = call_of(called, _Columns(source))
+        call = call_of(called, _Columns(source), spans=True)
     except SashError as error:
         raise source.error(str(error), lo) from None
     return (source.tokens[item.alias].name if item.alias is not None else source.shown(lo, hi)), call

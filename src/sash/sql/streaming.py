@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from sash.engine.streams.board import Board
-from sash.engine.streams.settings import settings_of
+from sash.engine.streams.settings import settings_of, spans_of
 from sash.errors import SashError
 from sash.spark.streams import SparkSource
 from sash.sql.continuous import Continuous
@@ -34,7 +34,9 @@ def board(query: Continuous, spark: Any, given: Given) -> Asked:
     if query.condition:
         frame = frame.where(query.condition)
     source = SparkSource(frame)
-    made = Board(source, settings_of(_time(query.stream, source.schema), list(query.key), None, None, None))
+    spans = spans_of(query.span, None, None, None, None)
+    time = None if spans is not None else _time(query.stream, source.schema)
+    made = Board(source, settings_of(time, list(query.key), None, None, None, spans))
     return Asked(made.query(query.queries, range=query.range, slide=query.slide), query.emit)
 
 

@@ -35,9 +35,10 @@ class Arguments(Protocol):
 Reading = Callable[[Called, Arguments], Call]
 
 
-def call_of(called: Called, arguments: Arguments) -> Call:
+def call_of(called: Called, arguments: Arguments, spans: bool = False) -> Call:
     """The call that a query writes, with its order, its filter and what it does with NULLs."""
-    call = FUNCTIONS.get(called.name.lower(), _registered)(called, arguments)
+    reading = OF_SPANS.get(called.name.lower()) if spans else None
+    call = (reading or FUNCTIONS.get(called.name.lower(), _registered))(called, arguments)
     if called.distinct and called.name.lower() != "count":
         call = call.distinct()
     if called.order and called.name.lower() not in _BY_ORDER:
@@ -54,9 +55,9 @@ def order_of(key: Ordered, arguments: Arguments) -> Any:
     return Order(arguments.column(key.span), key.descending, key.nulls_first)
 
 
-def known(name: str) -> bool:
+def known(name: str, spans: bool = False) -> bool:
     """Whether a function of this name is built in, or registered."""
-    return name.lower() in FUNCTIONS or name.lower() in REGISTERED
+    return name.lower() in FUNCTIONS or name.lower() in REGISTERED or (spans and name.lower() in OF_SPANS)
 
 
 def _registered(called: Called, arguments: Arguments) -> Call:
@@ -266,4 +267,12 @@ FUNCTIONS: dict[str, Reading] = {
     "quantile_cont": _quantile(sf.percentile_cont),
     "var": _columns(sf.var_samp),
     "arbitrary": _columns(sf.any_value),
+}
+
+OF_SPANS: dict[str, Reading] = {  # in continuous queries alone
+    "time_avg": _columns(sf.time_avg),
+    "max_concurrent": _columns(sf.max_concurrent, 0),
+    "covered": _columns(sf.covered, 0),
+    "prorated_sum": _columns(lambda column: sf.sum(column).prorated()),
+    "prorated_count": _columns(lambda: sf.count().prorated(), 0),
 }

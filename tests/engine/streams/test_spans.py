@@ -13,7 +13,7 @@ import sash
 from engine.streams.test_shards import END, Job
 from sash import SashError
 from sash import functions as sf
-from sash.planner.spans import BY_SLICES
+from sash.planner.spans import BY_EVENTS, BY_SLICES
 
 START = datetime(2026, 1, 1)
 SCHEMA = pa.schema({"start": pa.timestamp("us"), "end": pa.timestamp("us"), "k": pa.string(), "v": pa.int64()})
@@ -279,3 +279,48 @@ def points(call, **how):
 
 def query(call, range="1 hour", **how):
     return stream(span=("start", "end")).query("q", call, range=range, **how)
+
+
+@given(events, windows, st.randoms(), st.booleans())
+def test_starts_and_ends_in_rows_of_their_own(rows, window, chance, at_once):
+    """Any order of the halves, in one batch or one by one, makes the spans that they are of."""
+    halves = []
+    for place, (start, end, k, v) in enumerate(rows):
+        halves += [{"id": place, "start": at(start), "end": None, "k": k, "v": None},
+                   {"id": place, "start": None, "end": at(end), "k": None, "v": v}]  # fmt: skip
+    chance.shuffle(halves)
+    schema = pa.schema([("id", pa.int64()), *SCHEMA])
+    table_of = lambda part: pa.Table.from_pylist(part, schema)  # noqa: E731
+    asked = {"n": window, "total": window, "mid": window}
+    source = table_of(halves) if at_once else [table_of([half]) for half in halves] or [table_of([])]
+    found = board_of(source, asked, pair="id", longest=1000 * TICK).results()
+    found = found if at_once else pa.concat_tables([board_of(table([]), asked).results(), *found])
+    check(found, answers(rows, asked), asked)
+
+
+def test_halves_that_stay_alone():
+    rows = pa.table({"id": [1, 2, None], "start": [at(0), None, at(3)], "end": [None, at(7), None]})
+    board = sash.stream(rows, span=("start", "end"), pair="id", longest=4 * TICK).query("n", sf.count(), range=9 * TICK)
+    assert board.results()["n"].to_pylist() == [1]
+    assert board.late()["reason"].to_pylist() == ["id is NULL", "no start came for its id"]
+    schema = rows.schema
+    operator = sash.stream(schema, span=("start", "end"), pair="id", longest=4 * TICK, watermark=0 * TICK)
+    operator = operator.query("n", sf.count(), range=2 * TICK).open()
+    operator.push(rows.slice(0, 1))
+    state = operator.snapshot()
+    operator.restore(state)
+    assert operator.push(pa.table({"id": [3], "start": [at(9)], "end": [at(10)]}, schema))["n"].to_pylist() == [1]
+    found = pa.concat_tables([operator.push(rows.slice(0, 0)), operator.close()])
+    assert found.num_rows == 0  # the start that waited has been late since
+    assert "windows had ended" in operator.late()["reason"].to_pylist()[0]
+
+
+def test_events_by_techniques_that_take_them_one_by_one():
+    rows = [(0, 12, "a", 1), (3, 4, "a", 2), (20, 20, "a", 4), (5, 30, "b", None), (6, 9, "b", 3)]
+    for using in BY_EVENTS:
+        asked = {"n": (5, 2), "total": (5, 2), "peak": (5, 2)}
+        board = sash.stream(table(rows), span=("start", "end"), key="k")
+        for name in asked:
+            board = board.query(name, CALLS[name][0], range=5 * TICK, slide=2 * TICK, using=using)
+        check(board.results(), answers(rows, asked), asked)
+        assert set(board.explain().chosen.values()) == {using}

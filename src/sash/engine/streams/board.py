@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.scheme import Query, Scheme, Settings
+from sash.engine.streams.queries import Query, Settings
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.settings import check, queries_of, slicer_of
 from sash.engine.streams.sources import Source
 from sash.errors import SashError

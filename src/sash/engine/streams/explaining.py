@@ -12,7 +12,8 @@ import pyarrow as pa
 from sash.engine.streams.answering import asked_of_rows, foldings
 from sash.engine.streams.covering import Sample, sampled, technique_of
 from sash.engine.streams.held import HeldRows, WindowRows
-from sash.engine.streams.scheme import Scheme, Spans
+from sash.engine.streams.queries import Spans
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_windows import is_swept
 from sash.engine.streams.spans import AUTO
 from sash.planner import Choice

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from sash.engine.streams.axes import LEAST, TimeAxis
 from sash.engine.streams.keys import Keys
-from sash.engine.streams.operator import Operator, Rows
+from sash.engine.streams.operator import Operator
 from sash.engine.streams.partials import AT, KEY
+from sash.engine.streams.rows import Rows
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.spans import FIRST
 from sash.kernels.slices.due import count_windows

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,9 @@ from sash.engine.streams.keys import Keys
 from sash.engine.streams.lateness import Late, late_rows, late_spans
 from sash.engine.streams.lengths import Lengths
 from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.pairing import Pairing
 from sash.engine.streams.partials import cells_table, take_cells
+from sash.engine.streams.rows import Rows, checked
 from sash.engine.streams.scheme import Holding, Scheme
 from sash.engine.streams.spans import AUTO, FIRST, Layout, moments_of
 from sash.engine.streams.times import as_ticks, ticks_of
@@ -42,20 +44,6 @@ from sash.windows.grids import PER_MICROSECOND
 from sash.windows.slicing import Edges, edges_of
 
 FEW = 1024  # keys that are not worth letting go of
-
-
-class Rows(NamedTuple):
-    """Rows on their way: their columns, the number of each one's key, and their event times, if there are any."""
-
-    table: pa.Table
-    codes: np.ndarray
-    time: np.ndarray | None
-    span: Span | None = None  # of the times, where it is known
-
-    def take(self, which: np.ndarray) -> Rows:
-        """Some of the rows, in this order."""
-        time = None if self.time is None else self.time[which]
-        return Rows(self.table.take(pa.array(which)), self.codes[which], time)
 
 
 class Operator:
@@ -94,6 +82,8 @@ class Operator:
         held = held.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else held
         self._held = HeldRows(held.schema, self._arrival or scheme.kind != "time")
         self._lengths = Lengths() if scheme.spans else None
+        halves = scheme.settings.spans is not None and scheme.settings.spans.pair is not None
+        self._pairing = Pairing(scheme) if halves else None
         self._waiting: list[Rows] = []
         self._late: list[pa.Table] = []
         self._changes, self._updates = Changes(self._windows.types), Updates(self._windows.types)
@@ -111,11 +101,19 @@ class Operator:
     def absorb(self, batch: Any) -> Rows:
         """Take a batch of rows, and leave the answers for later; gives the rows that have a place."""
         self._open()
-        table = self._checked(batch)
+        table = checked(batch, self.scheme.schema)
         with self._whole():
-            rows = self._placed(table)
+            rows = self._placed(self._joined_halves(table))
             self.retake(rows)
             return rows
+
+    def _joined_halves(self, table: pa.Table, upto: int | None = None) -> pa.Table:
+        """Whole spans, where starts and ends come in rows of their own."""
+        if self._pairing is None:
+            return table
+        whole, aside, reasons = self._pairing.take(table, self.watermark if upto is None else upto)
+        self._set_aside(aside, np.arange(len(reasons)), reasons)
+        return whole
 
     def retake(self, rows: Rows) -> None:
         """Take rows that were found to have a place."""
@@ -144,6 +142,8 @@ class Operator:
         """Say that nothing comes any more; gives the answers of all windows that still hold an event."""
         self._open()
         with self._whole():
+            if self._pairing is not None:
+                self.retake(self._placed(self._joined_halves(self.scheme.schema.empty_table(), MOST)))
             self._see(MOST)
             answers = self._answers()
         self.closed = True
@@ -195,6 +195,8 @@ class Operator:
         if self.scheme.sorts:
             waiting = self._joined(self._waiting)
             parts |= {"waiting": waiting.table, "waiting codes": waiting.codes, "waiting time": waiting.time}
+        if self._pairing is not None:
+            parts["halves"] = self._pairing.waiting
         if self._lengths is not None:
             parts |= {"lengths": self._lengths.counts, "longer": self._lengths.longer}
         if self.emit != "final":
@@ -214,6 +216,8 @@ class Operator:
         self._held.restore(parts)
         if self.scheme.sorts:
             self._waiting = [Rows(parts["waiting"], parts["waiting codes"], parts["waiting time"])]
+        if self._pairing is not None:
+            self._pairing.waiting = parts["halves"]
         if self._lengths is not None:
             self._lengths.counts, self._lengths.longer = parts["lengths"], parts["longer"]
         if self.emit != "final":
@@ -252,23 +256,6 @@ class Operator:
             raise SashError("an earlier call stopped half-way with an error; restore a snapshot, or open another")
         if self.closed:
             raise SashError("the stream is closed; open another, or restore a snapshot")
-
-    def _checked(self, batch: Any) -> pa.Table:
-        if isinstance(batch, pa.RecordBatch):
-            batch = pa.Table.from_batches([batch])
-        if not isinstance(batch, pa.Table):
-            raise SashError(f"a batch must be a pyarrow Table or RecordBatch, got {type(batch).__name__}")
-        schema = self.scheme.schema
-        if batch.schema.names != schema.names:
-            missing = [name for name in schema.names if name not in batch.schema.names]
-            if missing:
-                raise SashError(f"a batch must have the columns of the stream, got one without {', '.join(missing)}")
-            batch = batch.select(schema.names)
-        for mine, theirs in zip(schema, batch.schema, strict=True):
-            if mine.type != theirs.type:
-                raise SashError(f"a batch must have the types of the stream, got {theirs.name} of type {theirs.type}, "
-                                f"not {mine.type}")  # fmt: skip
-        return pa.Table.from_arrays(batch.columns, schema=schema) if len(schema) else batch
 
     def _placed(self, table: pa.Table) -> Rows:
         """The rows that have a place, with their keys and times; others are set aside."""

@@ -24,6 +24,7 @@ from sash.engine.sorted_rows import Kept
 from sash.engine.streams.held import HeldRows, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.keys import check_key
 from sash.engine.streams.kinds import Kind, PlainKind
+from sash.engine.streams.queries import Query, Settings
 from sash.errors import SashError, column_named
 from sash.expressions.columns import Column, Expression, Foreign, as_predicate
 from sash.expressions.evaluation import infer
@@ -35,45 +36,10 @@ from sash.windows.extents import CountExtent, DeltaExtent, Extent, PunctuationEx
 from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
 from sash.windows.intervals import DAY, Interval
 
-NONE, NO_TIME = np.zeros(0, np.int64), Interval()
+NONE = np.zeros(0, np.int64)
 PER_ROW = ("rank", "shift")  # families that answer each row of a frame
 POINTS = "points"  # partials of all rows of a slice
 ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.spans
-
-
-@dataclass(frozen=True)
-class Query:
-    """One query of a stream: its name, what it computes, of which windows, and the algorithm, if named."""
-
-    name: str
-    call: Call
-    extent: Extent
-    using: str | None = None
-
-
-@dataclass(frozen=True)
-class Spans:
-    """Events that last: where they start and end, how long windows wait for them, and how long they may be."""
-
-    start: Expression
-    end: Expression
-    postpone: Interval | str | None = None
-    longest: Interval | None = None
-    pair: Expression | None = None  # ids, where starts and ends come in rows of their own
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What holds for a whole stream."""
-
-    time: Expression | None = None
-    key: tuple[Expression, ...] = ()
-    watermark: Interval | None = None
-    offset: Interval = NO_TIME
-    slicer: str | None = None
-    names: tuple[str | None, ...] = ()  # of keys that are not named by what they are made of
-    grows: bool = False  # whether queries may be added to state that is kept, so that no partial is made of others
-    spans: Spans | None = None  # time is then their end
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from sash.engine.streams.answering import asked_of_rows, foldings
 from sash.engine.streams.covering import dry_run
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
-from sash.engine.streams.scheme import Planned, Query, Scheme, Settings, Spans
+from sash.engine.streams.queries import Query, Settings, Spans
+from sash.engine.streams.scheme import Planned, Scheme
 from sash.engine.streams.spans import AUTO
 from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column

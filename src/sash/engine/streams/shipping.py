@@ -13,9 +13,10 @@ from sash.engine.streams.axes import LEAST
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.log import cut
 from sash.engine.streams.logged import folds_cells
-from sash.engine.streams.operator import Operator, Rows
+from sash.engine.streams.operator import Operator
 from sash.engine.streams.packing import table_bytes
 from sash.engine.streams.partials import KEY
+from sash.engine.streams.rows import Rows
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sharding import shards_of
 from sash.engine.streams.spans import FIRST

@@ -14,7 +14,8 @@ import pyarrow as pa
 from sash.engine.streams.explaining import explain
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.scheme import Query, Scheme, Settings
+from sash.engine.streams.queries import Query, Settings
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.times import ticks_of
 from sash.engine.tables import as_arrow, column_names, kind_of, one_array
 from sash.errors import Refused, SashError

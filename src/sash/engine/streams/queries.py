@@ -1,0 +1,47 @@
+"""Queries of a stream, and what holds for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sash.algebra import Call
+from sash.expressions.columns import Expression
+from sash.windows.extents import Extent
+from sash.windows.intervals import Interval
+
+NO_TIME = Interval()
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query of a stream: its name, what it computes, of which windows, and the algorithm, if named."""
+
+    name: str
+    call: Call
+    extent: Extent
+    using: str | None = None
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Events that last: where they start and end, how long windows wait for them, and how long they may be."""
+
+    start: Expression
+    end: Expression
+    postpone: Interval | str | None = None
+    longest: Interval | None = None
+    pair: Expression | None = None  # ids, where starts and ends come in rows of their own
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds for a whole stream."""
+
+    time: Expression | None = None
+    key: tuple[Expression, ...] = ()
+    watermark: Interval | None = None
+    offset: Interval = NO_TIME
+    slicer: str | None = None
+    names: tuple[str | None, ...] = ()  # of keys that are not named by what they are made of
+    grows: bool = False  # whether queries may be added to state that is kept, so that no partial is made of others
+    spans: Spans | None = None  # time is then their end
