@@ -73,8 +73,11 @@ def late_rows(
 def late_spans(scheme: Scheme, moments: Moments, upto: int | None, starts: Mapping[int, int]) -> Late | None:
     """The same of events that last: ``upto`` is where windows have ended that are not answered again."""
     first, last, wrong = moments.first, moments.last, moments.wrong
-    reasons = np.full(len(first), "", object) if wrong is None else wrong.copy()
     least, most = -FAR + scheme.margin, FAR - scheme.margin
+    bound = max(least, -FAR if upto is None else upto - 1)
+    if wrong is None and first.min(initial=FAR) > bound and last.max(initial=-FAR) < most:
+        return None
+    reasons = np.full(len(first), "", object) if wrong is None else wrong.copy()
     far = ((first <= least) | (last >= most)) & (reasons == "")
     reasons[far] = "out of reach"
     stays = reasons == ""

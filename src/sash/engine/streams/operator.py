@@ -81,9 +81,9 @@ class Operator:
         held = self._taken(scheme.schema.empty_table(), scheme.needed)
         held = held.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else held
         self._held = HeldRows(held.schema, self._arrival or scheme.kind != "time")
-        self._lengths = Lengths() if scheme.spans else None
-        halves = scheme.settings.spans is not None and scheme.settings.spans.pair is not None
-        self._pairing = Pairing(scheme) if halves else None
+        spans = scheme.settings.spans
+        self._lengths = Lengths() if spans is not None and spans.postpone == AUTO else None
+        self._pairing = Pairing(scheme) if spans is not None and spans.pair is not None else None
         self._waiting: list[Rows] = []
         self._late: list[pa.Table] = []
         self._changes, self._updates = Changes(self._windows.types), Updates(self._windows.types)
@@ -276,7 +276,6 @@ class Operator:
 
     def _placed_spans(self, table: pa.Table) -> Rows:
         """The same of events that last: the time of a row is its last moment, and a column has the first."""
-        assert self._lengths is not None
         with column_named("span"):
             moments = moments_of(self.scheme, table)
         late = late_spans(self.scheme, moments, self.ended, self.least_starts)
@@ -284,7 +283,8 @@ class Operator:
             self._set_aside(table, late.rows, late.reasons)
             if len(late.stay) < table.num_rows:
                 table, moments = table.take(pa.array(late.stay)), moments.take(late.stay)
-        self._lengths.see(moments.end - moments.first)
+        if self._lengths is not None:
+            self._lengths.see(moments.end - moments.first)
         rows = self._taken(table, self._kept).append_column(FIRST, pa.array(moments.first))
         latest = int(moments.end.max(initial=LEAST))
         return Rows(rows, self._coded(table), moments.last, Span(latest, latest, False))
@@ -371,16 +371,14 @@ class Operator:
     def ended(self) -> int | None:
         """Up to where windows by time have ended: where the watermark is, or, for events that last, before that."""
         watermark = self.watermark
-        if watermark is None or watermark == MOST or self._lengths is None:
+        if watermark is None or watermark == MOST or not self.scheme.spans:
             return watermark
         assert isinstance(self._axis, TimeAxis)
         return max(watermark - self._wait, self._axis.passed, LEAST + 1)
 
     @property
     def _wait(self) -> int:
-        spans = self.scheme.settings.spans
-        learned = spans is not None and spans.postpone == AUTO and self._lengths is not None
-        return self._lengths.postpone if learned and self._lengths else self.scheme.postpone
+        return self.scheme.postpone if self._lengths is None else self._lengths.postpone
 
     def _early(self, ended: Answers) -> pa.Table:
         """Answers of windows that have ended, and of open ones, as far as they were not given before."""
