@@ -43,6 +43,8 @@ class Call:
     def distinct(self) -> Call:
         """Each value once in a frame."""
         name = self.aggregate.name
+        if self.of_spans:
+            raise SashError(f"{self} cannot be distinct: it weighs spans by their time")
         if _is_aggregate(self.aggregate):
             if self.aggregate.returns == "row":
                 raise SashError(f"{name} cannot be distinct: its answer is one row")

@@ -49,6 +49,21 @@ class Edges:
         edges = np.unique(np.concatenate(found))
         return edges[max(int(np.searchsorted(edges, lo, "right")) - 1, 0) :]
 
+    def within(self, low: np.ndarray, high: np.ndarray, most: int) -> np.ndarray:
+        """All edges in some stretches, which are in order, and the last before each; none where there are too many."""
+        firsts = [(low - each.phase) // each.step for each in self.progressions]
+        counts = [(high - each.phase) // each.step - first + 1
+                  for each, first in zip(self.progressions, firsts, strict=True)]  # fmt: skip
+        if sum(float(count.sum(dtype=np.float64)) for count in counts) > most:
+            return np.zeros(0, np.int64)
+        found = []
+        for each, first, count in zip(self.progressions, firsts, counts, strict=True):
+            places = np.arange(int(count.sum())) + np.repeat(first - (np.cumsum(count) - count), count)
+            found.append(places * each.step + each.phase)
+        whole = int(low[0]), int(high[-1])
+        found += [each.between(*whole, ends=not self.starts_only) for each in self.calendars]
+        return np.unique(np.concatenate(found))
+
     def floor(self, at: np.ndarray) -> np.ndarray:
         """The last edge at or before each position."""
         found = [at - (at - each.phase) % each.step for each in self.progressions]

@@ -258,6 +258,10 @@ def test_how_long_windows_wait_is_learned():
         (lambda: query(sf.max("v"), using="difference"), "difference needs an invertible aggregate"),
         (lambda: query(sf.avg("v"), using="difference"), "difference needs exact partials"),
         (lambda: query(sf.median("v"), using="slicing"), "slicing"),
+        (lambda: query(sf.max_concurrent(), using="segment_tree"), "sweeps over starts and ends"),
+        (lambda: sf.sum("v").prorated().distinct(), "cannot be distinct"),
+        (lambda: query(sf.sum("w")), "there is no column 'w'; there are start, end, k, v$"),
+        (lambda: sash.stream(SCHEMA.append(pa.field("__sash_first", pa.int64())), span=("start", "end")), "rename it"),
         (lambda: query(sf.avg("v").prorated()), "avg\\(v\\) cannot be prorated: sum and count\\(\\) can"),
         (lambda: points(sf.max_concurrent()), "max_concurrent\\(\\) is for events"),
         (lambda: points(sf.max("v"), using="slicing"), "slicing is for events"),
@@ -303,16 +307,104 @@ def test_halves_that_stay_alone():
     board = sash.stream(rows, span=("start", "end"), pair="id", longest=4 * TICK).query("n", sf.count(), range=9 * TICK)
     assert board.results()["n"].to_pylist() == [1]
     assert board.late()["reason"].to_pylist() == ["id is NULL", "no start came for its id"]
-    schema = rows.schema
-    operator = sash.stream(schema, span=("start", "end"), pair="id", longest=4 * TICK, watermark=0 * TICK)
-    operator = operator.query("n", sf.count(), range=2 * TICK).open()
-    operator.push(rows.slice(0, 1))
+
+
+def halves(starts, ends, id=1):
+    return pa.table({
+        "id": pa.array([id] * (len(starts) + len(ends)), pa.int64()),
+        "start": pa.array([*map(at, starts), *[None] * len(ends)], pa.timestamp("us")),
+        "end": pa.array([*[None] * len(starts), *map(at, ends)], pa.timestamp("us")),
+    })  # fmt: skip
+
+
+def half_board(source, **settings):
+    board = sash.stream(source, span=("start", "end"), pair="id", longest=4 * TICK, **settings)
+    return board.query("n", sf.count(), range=1 * TICK)
+
+
+def moments(answers):
+    return [int((row["window_end"] - START) / TICK) - 1 for row in answers.to_pylist()]
+
+
+def test_an_end_goes_with_the_last_start_before_it():
+    rows = halves([0, 10, 20], [11, 21])
+    assert moments(half_board(rows).results()) == [0, 1, 2, 3, 10, 20]
+    parts = [halves([8], [5]), halves([3], [9])]
+    assert moments(pa.concat_tables(half_board(parts, watermark=20 * TICK).results())) == [3, 4, 8]
+
+
+def test_a_start_that_stays_alone_is_not_late_where_windows_wait_as_long_as_a_span_may_last():
+    operator = half_board(halves([], []).schema, watermark=0 * TICK, postpone=4 * TICK).open()
+    found = [operator.push(halves([0], []))]
     state = operator.snapshot()
+    operator = half_board(halves([], []).schema, watermark=0 * TICK, postpone=4 * TICK).open()
     operator.restore(state)
-    assert operator.push(pa.table({"id": [3], "start": [at(9)], "end": [at(10)]}, schema))["n"].to_pylist() == [1]
-    found = pa.concat_tables([operator.push(rows.slice(0, 0)), operator.close()])
-    assert found.num_rows == 0  # the start that waited has been late since
-    assert "windows had ended" in operator.late()["reason"].to_pylist()[0]
+    found += [operator.push(halves([30], [31], id=2)), operator.advance(ticks(90)), operator.close()]
+    assert moments(pa.concat_tables(found)) == [0, 1, 2, 3, 30]
+    assert operator.late().num_rows == 0
+
+
+def test_an_end_that_is_not_known_does_not_move_the_watermark():
+    schema = pa.schema({"start": pa.timestamp("us"), "end": pa.timestamp("us")})
+    board = sash.stream(schema, span=("start", "end"), longest=40 * TICK, watermark=0 * TICK, postpone=9 * TICK)
+    operator = board.query("n", sf.count(), range=5 * TICK).open()
+    operator.push(pa.table({"start": [at(0)], "end": [None]}, schema))
+    operator.push(pa.table({"start": [at(2)], "end": [at(3)]}, schema))
+    assert operator.late().num_rows == 0
+
+
+def test_spans_longer_than_time_can_be_counted_are_set_aside():
+    kind = pa.timestamp("ns")
+    rows = pa.table({"start": pa.array([datetime(1700, 1, 1), datetime(2026, 1, 1)], kind),
+                     "end": pa.array([datetime(2200, 1, 1), datetime(2026, 1, 2)], kind)})  # fmt: skip
+    for settings in ({}, {"longest": "2 days"}):
+        board = sash.stream(rows, span=("start", "end"), **settings).query("n", sf.count(), range="1 day")
+        assert board.results()["n"].to_pylist() == [1]
+        assert board.late()["reason"].to_pylist() == ["out of reach"]
+
+
+def test_spans_that_are_far_apart_cost_no_more_than_near_ones():
+    rows = pa.table({"start": [datetime(1970, 1, 1), datetime(2026, 1, 1)],
+                     "end": [datetime(1970, 1, 1, 0, 0, 1), datetime(2026, 1, 1, 0, 0, 1)]})  # fmt: skip
+    board = sash.stream(rows, span=("start", "end")).query("n", sf.count(), range="2.5 seconds", slide="1 second")
+    assert board.results()["n"].to_pylist() == [1] * 6
+
+
+def test_of_a_long_span_only_open_windows_are_kept():
+    board = sash.stream(SCHEMA, span=("start", "end"), watermark="0 seconds", postpone="1 hour")
+    queries = {"n": sf.count(), "share": sf.sum("v").prorated(), "peak": sf.max("v")}
+    operator = board.query(queries, range="1 minute", slide="10 seconds").open()
+    year = 365 * 86400 * 10**6
+    operator.push(table([(40 * year - 10, 40 * year, "a", 1)]))
+    operator.push(table([(0, 40 * year, "a", 8)]))
+    assert len(operator._cells) < 400
+    last = operator.close().to_pylist()[-6]
+    assert (last["n"], last["peak"]) == (2, 8)
+    assert last["share"] == pytest.approx(1 + 8 * 60 * 10**6 / (40 * year))
+
+
+def test_queries_are_added_where_slices_stay():
+    stream = sash.stream(SCHEMA, span=("start", "end"), key="k", watermark=0 * TICK, postpone=9 * TICK)
+    board = stream.query("n", sf.count(), range=10 * TICK)
+    job = Job(board, 1)
+    job.batch([table([(2, 15, "a", 1)])], None)
+    job.asked(board.query("m", sf.count(), range=20 * TICK, slide=10 * TICK))
+    job.batch([table([(6, 8, "a", 1)])], None)
+    job.asked(board.query("m", sf.count(), range=20 * TICK, slide=10 * TICK).query("x", sf.count(), range=5 * TICK))
+    with pytest.raises(SashError, match="x cut slices elsewhere, which spans that are in them cannot follow"):
+        job.batch([], None)
+
+
+def test_a_row_that_is_late_is_told_when_windows_wait_longer_than_before():
+    def board(wait):
+        stream = sash.stream(SCHEMA, span=("start", "end"), watermark=0 * TICK, postpone=wait * TICK)
+        return stream.query("n", sf.count(), range=5 * TICK)
+
+    job = Job(board(0), 1, late=True)
+    job.batch([table([(0, 1, "a", 1), (20, 21, "a", 1)])], None)
+    job.batch([], ticks(21))
+    job.asked(board(30))
+    assert job.batch([table([(2, 3, "a", 1)])], ticks(21))[1:][1] == 1
 
 
 def test_events_by_techniques_that_take_them_one_by_one():
@@ -324,3 +416,21 @@ def test_events_by_techniques_that_take_them_one_by_one():
             board = board.query(name, CALLS[name][0], range=5 * TICK, slide=2 * TICK, using=using)
         check(board.results(), answers(rows, asked), asked)
         assert set(board.explain().chosen.values()) == {using}
+
+
+def test_months():
+    days = [(1, 40), (31, 32), (62, 63), (5, 5)]
+    first = datetime(2026, 1, 1)
+    rows = pa.table({"start": [first + timedelta(days=low - 1) for low, _ in days],
+                     "end": [first + timedelta(days=high - 1) for _, high in days], "v": [1, 2, 3, 4]})  # fmt: skip
+    board = sash.stream(rows, span=("start", "end")).query({"n": sf.count(), "v": sf.sum("v")}, range="1 month")
+    board = board.query("two", sf.max("v"), range="2 months", slide="1 month")
+    found = [(row["window_end"].month, row["n"], row["v"], row["two"]) for row in board.results().to_pylist()]
+    assert found == [(2, 3, 7, 4), (3, 1, 1, 4), (4, 1, 3, 3), (5, 0, None, 3)]
+
+
+def test_the_median_length():
+    rows = [(0, 3, "a", 1), (1, 9, "a", 1), (2, 4, "a", 1)]
+    board = sash.stream(table(rows), span=("start", "end"))
+    board = board.query("m", sf.percentile_disc(sash.col("end") - sash.col("start"), 0.5), range=100 * TICK)
+    assert board.results()["m"].to_pylist() == [3 * TICK]

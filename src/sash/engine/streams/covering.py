@@ -41,19 +41,15 @@ def fold_spans(cells: Cells, scheme: Scheme, table: pa.Table, layout: Layout, li
     whole = [k for k in numbers if scheme.kinds[k].part in (ENDS, COVERS)]
     columns = dict(zip(whole, lift(table, [scheme.kinds[k] for k in whole]), strict=True))
     columns |= {beyond: columns[k] for k, beyond in scheme.beyond.items()}
-    cell = np.zeros(0, np.int64)
     if spread := [k for k in numbers if scheme.kinds[k].part == SPREAD]:
-        which, cell, start, stop = layout.parts()
-        length = (layout.last - layout.first + 1)[which]
-        parts = table.take(pa.array(which)) if table.column_names else table
-        parts = parts.append_column(SHARE, pa.array((stop - start) / length))
-        parts = parts.append_column(SPENT, pa.array((stop - start).astype(np.float64)))
-        columns |= dict(zip(spread, lift(parts, [scheme.kinds[k] for k in spread]), strict=True))
-    for k, each in enumerate(scheme.kinds):
-        values, rows = columns[k]
-        if each.part == SPREAD:
-            each.kind.fold(values, cell if rows is None else cell[rows], states[k], held[k])
-            continue
+        for which, cell, spent in layout.parts():
+            parts = table.take(pa.array(which)).append_column(SHARE, pa.array(spent / layout.length[which]))
+            parts = parts.append_column(SPENT, pa.array(spent.astype(np.float64)))
+            lifted = lift(parts, [scheme.kinds[k] for k in spread])
+            for k, (values, rows) in zip(spread, lifted, strict=True):
+                scheme.kinds[k].kind.fold(values, cell if rows is None else cell[rows], states[k], held[k])
+    for k, (values, rows) in columns.items():
+        each = scheme.kinds[k]
         begin, end = (array if rows is None else array[rows] for array in (layout.begin, layout.end))
         if each.part == ENDS:
             each.kind.fold(values, end, states[k], held[k])
@@ -118,7 +114,7 @@ def sampled(scheme: Scheme, slicer: str, table: pa.Table | None) -> Sample:
         good = np.ones(table.num_rows, np.bool_) if moments.wrong is None else moments.wrong == ""
         if good.any():
             first, last = moments.first[good], moments.last[good]
-            numbers = Numbers(edges_of(scheme.grids, slicer), int(first.min()), int(last.max()))
+            numbers = Numbers(edges_of(scheme.grids, slicer), first, last)
             begin, end = numbers.of(first), numbers.of(last)
             return Sample(len(first), int((end - begin).sum()) + len(first), int(end.max()) + 1, True)
     return Sample(1000, 2000, 1000, False)

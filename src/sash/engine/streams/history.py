@@ -8,6 +8,7 @@ from typing import Any
 
 from sash.engine.streams.scheme import Scheme
 from sash.errors import SashError
+from sash.windows.slicing import edges_of
 
 ADVICE = "change it back, or start with a new checkpointLocation"
 SETTINGS = {"kind": "windows are by", "time": "time is", "key": "key is", "offset": "offset is", "emit": "emit is",
@@ -23,6 +24,7 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
         "key": [f"{_shown(key, computed)} of type {kind}"
                 for key, kind in zip(scheme.settings.key, scheme.key_types, strict=True)],
         "offset": str(scheme.settings.offset),
+        "slices": repr(edges_of(scheme.grids, "pairs")) if scheme.spans else None,
         "start": _shown(scheme.settings.spans.start, computed) if scheme.settings.spans else None,
         "emit": emit,
         "columns": {name: str(scheme.schema.field(name).type) for name in scheme.needed},
@@ -77,6 +79,8 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
     new = [name for name in asked if name not in known]
     if new and now["kind"] != "time":
         changes.append(f"query {new[0]} is new, which only boards of windows by time can take in later")
+    if new and before.get("slices") != now["slices"]:
+        changes.append(f"{_list(new)} cut slices elsewhere, which spans that are in them cannot follow")
     if not changes and not set(before["kinds"]) <= set(now["kinds"]):
         changes.append("partials are made otherwise, by another version of Sash or of a function")
     if changes:

@@ -17,8 +17,7 @@ from sash.engine.streams.keys import Keys
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.partials import AT, KEY
 from sash.engine.streams.rows import Rows
-from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.spans import FIRST
+from sash.engine.streams.scheme import FIRST, Scheme
 from sash.kernels.slices.due import count_windows
 
 ROW = "row"
@@ -51,6 +50,7 @@ class Logged(Operator):
         aside = Operator(self.scheme, self.slicer, arrival=False)  # folds this batch alone
         aside.unmoved()
         aside.watermark = self.watermark
+        aside._axis.passes(self.reached)
         aside.since(self._windows.since)
         aside.absorb(rows)
         self.late_count += aside.late_count

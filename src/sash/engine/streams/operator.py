@@ -31,8 +31,8 @@ from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.pairing import Pairing
 from sash.engine.streams.partials import cells_table, take_cells
 from sash.engine.streams.rows import Rows, checked
-from sash.engine.streams.scheme import Holding, Scheme
-from sash.engine.streams.spans import AUTO, FIRST, Layout, moments_of
+from sash.engine.streams.scheme import FIRST, Holding, Scheme
+from sash.engine.streams.spans import AUTO, Layout, moments_of
 from sash.engine.streams.times import as_ticks, ticks_of
 from sash.engine.streams.windows import Windows
 from sash.engine.tables import one_array
@@ -94,7 +94,7 @@ class Operator:
         """Take a batch of rows; gives the answers of the windows that have ended since."""
         rows = self.absorb(batch)
         with self._whole():
-            if self._delay is not None and rows.span is not None and len(rows.codes):
+            if self._delay is not None and rows.span is not None and rows.span.most > LEAST:
                 self._see(rows.span.most - self._delay)
             return self._answers()
 
@@ -103,15 +103,13 @@ class Operator:
         self._open()
         table = checked(batch, self.scheme.schema)
         with self._whole():
-            rows = self._placed(self._joined_halves(table))
+            rows = self._placed(table if self._pairing is None else self._whole_spans(self._pairing.take(table)))
             self.retake(rows)
             return rows
 
-    def _joined_halves(self, table: pa.Table, upto: int | None = None) -> pa.Table:
-        """Whole spans, where starts and ends come in rows of their own."""
-        if self._pairing is None:
-            return table
-        whole, aside, reasons = self._pairing.take(table, self.watermark if upto is None else upto)
+    def _whole_spans(self, found: tuple[pa.Table, pa.Table, pa.Array]) -> pa.Table:
+        """Spans that were joined of halves; what cannot be is set aside."""
+        whole, aside, reasons = found
         self._set_aside(aside, np.arange(len(reasons)), reasons)
         return whole
 
@@ -142,8 +140,6 @@ class Operator:
         """Say that nothing comes any more; gives the answers of all windows that still hold an event."""
         self._open()
         with self._whole():
-            if self._pairing is not None:
-                self.retake(self._placed(self._joined_halves(self.scheme.schema.empty_table(), MOST)))
             self._see(MOST)
             answers = self._answers()
         self.closed = True
@@ -284,9 +280,10 @@ class Operator:
             if len(late.stay) < table.num_rows:
                 table, moments = table.take(pa.array(late.stay)), moments.take(late.stay)
         if self._lengths is not None:
-            self._lengths.see(moments.end - moments.first)
+            self._lengths.see(moments.last - moments.first + 1)
         rows = self._taken(table, self._kept).append_column(FIRST, pa.array(moments.first))
-        latest = int(moments.end.max(initial=LEAST))
+        latest = int(moments.seen.max(initial=LEAST))
+        latest = latest if self._pairing is None else max(latest, self._pairing.latest)
         return Rows(rows, self._coded(table), moments.last, Span(latest, latest, False))
 
     def _coded(self, table: pa.Table) -> np.ndarray:
@@ -315,7 +312,7 @@ class Operator:
             rows = rows.take(counting)
         if self.scheme.spans:
             first = one_array(rows.table[FIRST]).to_numpy()
-            layout = Layout(first, at, rows.codes, keys, self._edges)
+            layout = Layout(first, at, rows.codes, keys, self._edges, self._opens())
             fold_spans(self._cells, self.scheme, rows.table, layout, self._lifted)
         elif self.scheme.folded:
             codes = rows.codes if self.scheme.settings.key else None
@@ -342,6 +339,8 @@ class Operator:
         watermark = max(min(watermark, MOST), LEAST + 1)
         if self.watermark is not None and watermark <= self.watermark:
             return
+        if self._pairing is not None:  # before windows end that these may be in
+            self.retake(self._placed(self._whole_spans(self._pairing.passed(watermark))))
         self.watermark = watermark
         if not self.scheme.sorts or not self._waiting:
             return
@@ -375,6 +374,15 @@ class Operator:
             return watermark
         assert isinstance(self._axis, TimeAxis)
         return max(watermark - self._wait, self._axis.passed, LEAST + 1)
+
+    def _opens(self) -> int | None:
+        """Where the first window begins that has not ended, if any has."""
+        assert isinstance(self._axis, TimeAxis)
+        passed = self._axis.passed
+        if passed in (LEAST, MOST):
+            return None
+        following = [np.atleast_1d(grid.ending(passed, passed)[0]) for grid in self._axis.grids]
+        return min(int(grid.starts(first)[0]) for grid, first in zip(self._axis.grids, following, strict=True))
 
     @property
     def _wait(self) -> int:

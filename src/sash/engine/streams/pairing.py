@@ -1,4 +1,8 @@
-"""Starts and ends that come in rows of their own, joined by an id to the spans that they make."""
+"""Starts and ends that come in rows of their own, joined by an id to the spans that they make.
+
+Halves wait until the watermark has passed them, so that it does not matter in which order they came. An end goes with
+the last start of its id before it that has no end yet, if that is not longer ago than a span may last.
+"""
 
 from __future__ import annotations
 
@@ -11,78 +15,82 @@ from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.times import ticks_of
 from sash.engine.tables import one_array
 from sash.expressions.evaluation import evaluate
+from sash.kernels.compiling import routine
 from sash.kernels.sorting import argsort
 
-NOTHING = np.zeros(0, np.int64)
+NEVER = -(2**63)
+
+
+@routine
+def match(codes, at, ends, longest, stack, other):  # type: ignore[no-untyped-def]
+    """Match sorted halves: ``other`` is the place of the end of a start, and of the start of an end; -1 for none."""
+    open_, code = 0, -1
+    for i in range(len(codes)):
+        if codes[i] != code:
+            open_, code = 0, codes[i]
+        if ends[i] == 0:
+            stack[open_] = i
+            open_ += 1
+        elif open_ > 0 and at[i] - at[stack[open_ - 1]] <= longest:
+            open_ -= 1
+            other[i], other[stack[open_]] = stack[open_], i
+    return 0
 
 
 class Pairing:
-    """Rows that wait for their other half; the k-th start of an id goes with its k-th end."""
+    """Rows that wait for their other half."""
 
     def __init__(self, scheme: Scheme) -> None:
-        self.scheme = scheme
-        self.waiting = scheme.schema.empty_table()
-
-    def take(self, table: pa.Table, upto: int | None) -> tuple[pa.Table, pa.Table, pa.Array]:
-        """Whole spans that rows make with those that waited; rows that cannot be joined, and why.
-
-        A start waits until ``longest`` after it is before ``upto``, and is then a span without an end; an end as long
-        for its start, and is then set aside.
-        """
-        spans, longest = self.scheme.settings.spans, self.scheme.longest
+        spans = scheme.settings.spans
         assert spans is not None
         assert spans.pair is not None
-        assert longest is not None
-        rows = pa.concat_tables([self.waiting, table]).combine_chunks()
-        start, begun = ticks_of(evaluate(spans.start, rows), self.scheme.time_type)
-        end, ended = ticks_of(evaluate(spans.end, rows), self.scheme.time_type)
-        begun, ended = (np.ones(len(start), np.bool_) if each is None else each for each in (begun, ended))
-        ids = one_array(evaluate(spans.pair, rows))
-        named = ids.is_valid().to_numpy(zero_copy_only=False)
-        codes = ids.dictionary_encode().indices.fill_null(0).to_numpy().astype(np.int64)
-        whole, neither = begun & ended, ~begun & ~ended
-        starts, ends = np.flatnonzero(begun & ~ended & named), np.flatnonzero(ended & ~begun & named)
-        first, second = _matched(codes[starts], start[starts], codes[ends], end[ends])
-        mine, theirs = starts[first], ends[second]
-        alone = np.setdiff1d(starts, mine, assume_unique=True)
-        lonely = np.setdiff1d(ends, theirs, assume_unique=True)
-        if upto is not None:
-            over = start[alone] + longest < upto
-            lost = end[lonely] + longest < upto
-        else:
-            over, lost = np.zeros(len(alone), np.bool_), np.zeros(len(lonely), np.bool_)
-        left = np.sort(np.concatenate([alone[~over], lonely[~lost]]))
-        self.waiting = rows.take(pa.array(left))
-        joined = [pc.coalesce(column.take(pa.array(theirs)), column.take(pa.array(mine))) for column in rows.columns]
-        made = pa.Table.from_arrays(joined, schema=rows.schema)
-        good = rows.take(pa.array(np.concatenate([np.flatnonzero(whole), alone[over]])))
-        nameless = np.flatnonzero(~named & ~whole & ~neither)
-        bad = [
-            (nameless, f"{spans.pair} is NULL"),
-            (np.flatnonzero(neither), f"{spans.start} and {spans.end} are NULL"),
-            (lonely[lost], f"no {spans.start} came for its {spans.pair}"),
-        ]
-        reasons = [words for places, words in bad for _ in places]
-        aside = rows.take(pa.array(np.concatenate([places for places, _ in bad])))
-        return pa.concat_tables([good, made]), aside, pa.array(reasons, pa.string())
+        assert scheme.longest is not None
+        self.scheme, self.spans, self.pair, self.longest = scheme, spans, spans.pair, scheme.longest
+        self.waiting = scheme.schema.empty_table()
+        self.latest = NEVER  # the time of a half, or of a whole span, that came last
 
+    def take(self, table: pa.Table) -> tuple[pa.Table, pa.Table, pa.Array]:
+        """Whole spans among some rows; rows that are of none, and why. The others wait."""
+        at, starts, ends = self._halves(table)
+        self.latest = max([self.latest, *([int(at[starts | ends].max())] if (starts | ends).any() else [])])
+        named = one_array(evaluate(self.pair, table)).is_valid().to_numpy(zero_copy_only=False)
+        whole, neither, nameless = starts & ends, ~starts & ~ends, (starts ^ ends) & ~named
+        self.waiting = pa.concat_tables([self.waiting, table.filter(pa.array((starts ^ ends) & named))])
+        reasons = np.full(table.num_rows, f"{self.pair} is NULL", object)
+        reasons[neither] = f"{self.spans.start} and {self.spans.end} are NULL"
+        bad = neither | nameless
+        aside = table.filter(pa.array(bad))
+        return table.filter(pa.array(whole)), aside, pa.array(reasons[bad].tolist(), pa.string())
 
-def _matched(
-    codes: np.ndarray, starts: np.ndarray, others: np.ndarray, ends: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The places of starts and of ends that go together: those of one id, in the order of time."""
-    if not len(codes) or not len(others):
-        return NOTHING, NOTHING
-    one, two = (argsort([code.view(np.uint64), biased(at)]).astype(np.int64)
-                for code, at in ((codes, starts), (others, ends)))  # fmt: skip
-    starting, ending = _numbered(codes[one]), _numbered(others[two])
-    _, mine, theirs = np.intersect1d(starting, ending, assume_unique=True, return_indices=True)
-    return one[mine], two[theirs]
+    def passed(self, upto: int) -> tuple[pa.Table, pa.Table, pa.Array]:
+        """The same of rows that waited, once nothing comes any more that is before a time."""
+        rows = self.waiting.combine_chunks()
+        at, starts, ends = self._halves(rows)
+        codes = one_array(evaluate(self.pair, rows)).dictionary_encode().indices.to_numpy().astype(np.int64)
+        order = argsort([codes.view(np.uint64), biased(at), ends.astype(np.uint64)]).astype(np.int64)
+        order = order[at[order] < upto]
+        other, stack = np.full(len(order), -1), np.empty(len(order), np.int64)
+        match(codes[order], at[order], ends[order].astype(np.uint8), self.longest, stack, other)
+        first = np.flatnonzero((other >= 0) & starts[order])
+        mine, theirs, single = order[first], order[other[first]], order[other < 0]
+        over = single[starts[single] & (at[single] < upto - self.longest)]
+        lost = single[ends[single]]
+        stays = np.ones(rows.num_rows, np.bool_)
+        for gone in (mine, theirs, over, lost):
+            stays[gone] = False
+        self.waiting = rows.filter(pa.array(stays))
+        columns = [pc.coalesce(one_array(column.take(pa.array(theirs))), one_array(column.take(pa.array(mine))))
+                   for column in rows.columns]  # fmt: skip
+        made = pa.Table.from_arrays(columns, schema=rows.schema)
+        reason = f"no {self.spans.start} came for its {self.pair}"
+        whole = pa.concat_tables([made, rows.take(pa.array(over))])
+        return whole, rows.take(pa.array(lost)), pa.array([reason] * len(lost), pa.string())
 
-
-def _numbered(codes: np.ndarray) -> np.ndarray:
-    """Sorted codes, told apart by how many of the same came before."""
-    heads = np.append(True, codes[1:] != codes[:-1])
-    first = np.flatnonzero(heads)
-    place = np.arange(len(codes)) - np.repeat(first, np.diff(np.append(first, len(codes))))
-    return codes << 32 | place
+    def _halves(self, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The time of each row, and which have a start and which an end."""
+        found = []
+        for column in (self.spans.start, self.spans.end):
+            ticks, known = ticks_of(evaluate(column, rows), self.scheme.time_type)
+            found.append((ticks, np.ones(len(ticks), np.bool_) if known is None else known))
+        (start, begun), (end, ended) = found
+        return np.where(ended, end, start), begun, ended

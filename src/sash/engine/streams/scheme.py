@@ -38,6 +38,7 @@ from sash.windows.intervals import DAY, Interval
 
 NONE = np.zeros(0, np.int64)
 PER_ROW = ("rank", "shift")  # families that answer each row of a frame
+FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
 POINTS = "points"  # partials of all rows of a slice
 ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.spans
 
@@ -78,6 +79,8 @@ class Scheme:
     def __post_init__(self) -> None:
         names = self.schema.names
         spans = self.settings.spans
+        if spans is not None and (own := [name for name in names if name in (FIRST, SHARE, SPENT)]):
+            raise SashError(f"a stream of spans cannot have a column {own[0]}, which Sash adds itself; rename it")
         if not self.known:
             named = [("time" if spans is None else "span", self.settings.time)]
             named += [] if spans is None else [("span", spans.start), ("pair", spans.pair)]
@@ -98,7 +101,8 @@ class Scheme:
             with column_named(query.name):
                 self._check_weights(query.call)
                 for each in arguments_of(Over(query.call, _anywhere())):
-                    check_names(each, self.asked.names)
+                    if str(each) not in (SHARE, SPENT):
+                        check_names(each, names)
         _ = self.planned
 
     def plus(self, queries: tuple[Query, ...]) -> Scheme:

@@ -14,6 +14,7 @@ from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
 from sash.engine.streams.queries import Query, Settings, Spans
 from sash.engine.streams.scheme import Planned, Scheme
+from sash.engine.streams.span_windows import is_swept
 from sash.engine.streams.spans import AUTO
 from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column
@@ -172,6 +173,8 @@ def check(scheme: Scheme) -> None:
                 Kind(planned.given.aggregate, tuple(column.dtype for column in planned.given.columns))
             if planned.query.using in TECHNIQUES:
                 check_technique(scheme, planned)
+            elif planned.query.using is not None and is_swept(planned):
+                raise Refused(f"{planned.query.call} sweeps over starts and ends, got using={planned.query.using!r}")
     if not any(scheme.queries[k].using not in (None, *TECHNIQUES) for k in new):
         return
     folding, rows = foldings(scheme), WindowRows(HeldRows(scheme.schema))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.encoding import biased
 from sash.engine.streams.axes import LEAST
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.log import cut
@@ -17,11 +18,11 @@ from sash.engine.streams.operator import Operator
 from sash.engine.streams.packing import table_bytes
 from sash.engine.streams.partials import KEY
 from sash.engine.streams.rows import Rows
-from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.sharding import shards_of
-from sash.engine.streams.spans import FIRST
 from sash.engine.tables import one_array
 from sash.expressions.evaluation import evaluate
+from sash.kernels.sorting import argsort
 from sash.windows.slicing import Edges, edges_of
 
 NOTHING, CELLS, ROWS, TALLY = range(4)
@@ -81,9 +82,11 @@ class Shipping:
             return pa.table({"at": starts, "rows": counts})
         if not len(rows.time):
             return pa.table({"at": NONE, "rows": NONE})
-        first = edges.floor(one_array(rows.table[FIRST]).to_numpy())
-        pairs, counts = np.unique(np.stack([first, edges.floor(rows.time)], 1), axis=0, return_counts=True)
-        return pa.table({"at": pairs[:, 0], "last": pairs[:, 1], "rows": counts})
+        first, last = edges.floor(one_array(rows.table[FIRST]).to_numpy()), edges.floor(rows.time)
+        order = argsort([biased(first), biased(last)])
+        first, last = first[order], last[order]
+        heads = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (last[1:] != last[:-1])))
+        return pa.table({"at": first[heads], "last": last[heads], "rows": np.diff(np.append(heads, len(first)))})
 
     def _rows(self, tables: Iterable[pa.Table]) -> Iterator[Body]:
         for table in tables:

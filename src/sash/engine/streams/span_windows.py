@@ -17,8 +17,8 @@ from sash.engine.specification import Specification
 from sash.engine.streams.answering import answer_of_rows
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
-from sash.engine.streams.scheme import Planned, Scheme
-from sash.engine.streams.spans import FIRST, Layout
+from sash.engine.streams.scheme import FIRST, Planned, Scheme
+from sash.engine.streams.spans import Layout
 from sash.engine.tables import one_array
 from sash.expressions.columns import as_predicate
 from sash.expressions.evaluation import predicate

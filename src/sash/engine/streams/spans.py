@@ -13,6 +13,7 @@ paper   spanning-event-slicing-2021, 3.2
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -26,82 +27,115 @@ from sash.kernels.slices.runs import Runs, runs_of
 from sash.windows.slicing import Edges
 
 AUTO = "auto"
-FIRST = "__sash_first"  # the column of first moments in rows on their way
-MOST = 1 << 28  # cells that the spans of a batch may cover
+MOST = 1 << 26  # cells that the spans of a batch may cover
+PIECE = 1 << 22  # parts of spans that are weighed at a time
+SPARSE = 1 << 16  # edges that are listed in any case
 
 
 class Moments(NamedTuple):
-    """The first and the last moment of each span, its end, and why some have no place; "" for the others."""
+    """The first and the last moment of each span, when it was known of, and why some have no place; "" for others."""
 
     first: np.ndarray
     last: np.ndarray
-    end: np.ndarray
+    seen: np.ndarray  # its end or, where that is not known, its start
     wrong: np.ndarray | None
 
     def take(self, which: np.ndarray) -> Moments:
         """Some of the spans."""
-        return Moments(self.first[which], self.last[which], self.end[which], None)
+        return Moments(self.first[which], self.last[which], self.seen[which], None)
 
 
 def moments_of(scheme: Scheme, table: pa.Table) -> Moments:
     """The spans of some rows."""
-    spans = scheme.settings.spans
+    spans, longest = scheme.settings.spans, scheme.longest
     assert spans is not None
     start, begun = ticks_of(evaluate(spans.start, table), scheme.time_type)
     end, ended = ticks_of(evaluate(spans.end, table), scheme.time_type)
     wrong: list[tuple[np.ndarray, str]] = []
     if begun is not None:
         wrong.append((~begun, f"{spans.start} is NULL"))
-    if ended is not None and scheme.longest is not None:
-        end = np.where(ended, end, start + scheme.longest)
+    seen = end
+    if ended is not None and longest is not None:
+        seen, end = np.where(ended, end, start), np.where(ended, end, start + longest)
+        wrong.append((~ended & (end < start), "out of reach"))
     elif ended is not None:
         wrong.append((~ended, f"{spans.end} is NULL, and no longest was given"))
+    length = end - start
     wrong.append((end < start, f"{spans.end} is before {spans.start}"))
-    if scheme.longest is not None:
-        wrong.append((end - start > scheme.longest, f"longer than {spans.longest}"))
+    wrong.append((length < 0, "out of reach"))  # more than 64 bits
+    if longest is not None:
+        wrong.append((length > longest, f"longer than {spans.longest}"))
     reasons = None
     if any(mask.any() for mask, _ in wrong):
         reasons = np.full(len(start), "", object)
         for mask, words in reversed(wrong):
             reasons[mask] = words
-    return Moments(start, np.maximum(end - 1, start), end, reasons)
+    return Moments(start, np.maximum(end - 1, start), seen, reasons)
 
 
 class Numbers:
-    """Slices between two positions by number, from 0 on."""
+    """Slices that hold some spans by number, from 0 on; those between spans may have none."""
 
-    def __init__(self, edges: Edges, low: int, high: int) -> None:
-        self.step, self.base = 0, 0
+    def __init__(self, edges: Edges, first: np.ndarray, last: np.ndarray) -> None:
+        low, high = int(first.min()), int(last.max())
+        self.step, self.phase, self.base = 0, 0, 0
         self.table = np.zeros(0, np.int64)
         if len(edges.progressions) == 1 and not edges.calendars:
             (each,) = edges.progressions
-            self.step, self.base = each.step, low - (low - each.phase) % each.step
-        elif edges.how_many(low, high) > MOST:
-            raise _too_many(edges.how_many(low, high))
-        else:
+            self.step, self.phase = each.step, each.phase
+            self.base = (low - each.phase) // each.step
+        elif edges.how_many(low, high) <= max(len(first), SPARSE):
             self.table = edges.between(low, high)
+        else:
+            self.table = edges.within(*stretches(first, last), MOST)
+            if not len(self.table):
+                raise _too_many(edges.how_many(low, high))
 
     def of(self, at: np.ndarray) -> np.ndarray:
         """The number of the slice that each position is in."""
         if self.step:
-            return (at - self.base) // self.step
+            return (at - self.phase) // self.step - self.base
         return np.searchsorted(self.table, at, "right") - 1
 
     def starts(self, numbers: np.ndarray) -> np.ndarray:
         """Where slices begin."""
-        return self.base + numbers * self.step if self.step else self.table[numbers]
+        return (self.base + numbers) * self.step + self.phase if self.step else self.table[numbers]
+
+
+def stretches(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where time is covered by spans: the beginnings of such stretches, and their ends.
+
+    >>> stretches(np.array([50, 0, 3]), np.array([60, 4, 9]))
+    (array([ 0, 50]), array([ 9, 60]))
+    """
+    order = np.argsort(first, kind="stable")
+    first, last = first[order], np.maximum.accumulate(last[order])
+    heads = np.append(True, first[1:] > last[:-1])
+    return first[heads], last[np.append(np.flatnonzero(heads)[1:] - 1, len(last) - 1)]
 
 
 class Layout:
-    """Where spans lie in cells."""
+    """Where spans lie in cells; what of a span is before ``since`` is left out, as no open window has it."""
 
-    def __init__(self, first: np.ndarray, last: np.ndarray, codes: np.ndarray, keys: int, edges: Edges) -> None:
+    def __init__(
+        self,
+        first: np.ndarray,
+        last: np.ndarray,
+        codes: np.ndarray,
+        keys: int,
+        edges: Edges,
+        since: int | None = None,
+    ) -> None:
+        self.length = last - first + 1
+        if since is not None:
+            first = np.maximum(first, np.minimum(since, last))
         self.first, self.last = first, last
-        numbers = Numbers(edges, int(first.min()), int(last.max()))
+        numbers = Numbers(edges, first, last)
         begin, end = numbers.of(first), numbers.of(last)
-        self.insertions = int((end - begin).sum()) + len(first)
-        if self.insertions > MOST:
-            raise _too_many(self.insertions)
+        count = float((end - begin).sum(dtype=np.float64)) + len(first)
+        if count > MOST:
+            raise _too_many(int(count))
+        self.insertions = int(count)
         runs: Runs = runs_of(codes, keys, begin, end)
         self.key, self.at, self.covered = runs.key, numbers.starts(runs.slice), runs.covered
         self.begin, self.end = runs.begin, runs.end
@@ -109,14 +143,22 @@ class Layout:
     def __len__(self) -> int:
         return len(self.key)
 
-    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Each part of a span that a slice has: the span, the cell, and where the part begins and stops."""
+    def parts(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Each part of a span that a slice has, some at a time: the span, the cell, and how long the part is."""
         sizes = self.end - self.begin + 1
-        which = np.repeat(np.arange(len(sizes)), sizes)
-        cell = np.arange(len(which)) + np.repeat(self.begin - (np.cumsum(sizes) - sizes), sizes)
-        start = np.maximum(self.first[which], self.at[cell])
-        last, after = cell == self.end[which], self.at[np.minimum(cell + 1, len(self.at) - 1)]
-        return which, cell, start, np.where(last, self.last[which] + 1, after)
+        upto = np.cumsum(sizes)
+        low = 0
+        while low < len(sizes):
+            before = int(upto[low - 1]) if low else 0
+            high = max(int(np.searchsorted(upto, before + PIECE, "right")), low + 1)
+            some = sizes[low:high]
+            which = np.repeat(np.arange(low, high), some)
+            cell = np.arange(len(which)) + np.repeat(self.begin[low:high] - (upto[low:high] - some - before), some)
+            start = np.maximum(self.first[which], self.at[cell])
+            after = self.at[np.minimum(cell + 1, len(self.at) - 1)]
+            stop = np.where(cell == self.end[which], self.last[which] + 1, after)
+            yield which, cell, stop - start
+            low = high
 
 
 def _too_many(count: int) -> SashError:

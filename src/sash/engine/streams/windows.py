@@ -16,9 +16,8 @@ from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Answers
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.keys import Keys
-from sash.engine.streams.scheme import Planned, Scheme
+from sash.engine.streams.scheme import FIRST, Planned, Scheme
 from sash.engine.streams.span_windows import Asked, SpanWindows, is_swept, swept_type
-from sash.engine.streams.spans import FIRST
 from sash.errors import SashError, column_named
 from sash.kernels.slices.due import bounds_of
 from sash.kernels.sorting import argsort
