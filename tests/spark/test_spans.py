@@ -87,6 +87,18 @@ def test_what_a_stream_does_not_know(folder):  # noqa: F811
             asked(frame, FOLDED, watermark="8 seconds", **settings)
 
 
+def test_sql_of_a_stream(folder):  # noqa: F811
+    folder.add(events(200, disorder=0), files=4)
+    frame = on_spark(folder.stream()).withWatermark("ts", "0 seconds")
+    with pytest.raises(SashError, match="postpone must be given"):
+        sash.sql("select count(*) from calls [range 20 seconds over (start, ts)]", calls=frame)
+    text = "select count(*) as n from calls [range 20 seconds over (start, ts) postpone 50 seconds]"
+    found = folder.run(sash.sql(text, calls=frame)).found()
+    board = sash.stream(lasting(events(200, disorder=0)), span=SPAN).query("n", sf.count(), range="20 seconds")
+    until = max(row["window_end"] for row in found)
+    assert in_order(found) == [row for row in board.results().to_pylist() if row["window_end"] <= until]
+
+
 def test_sql(spark):
     rows = events(200)
     frame = on_spark(spark.createDataFrame(rows.to_pandas()))
@@ -104,5 +116,7 @@ def test_sql(spark):
         assert (mine["n"], mine["lines"]) == (theirs["n"], theirs["lines"])
         assert mine["share"] == pytest.approx(theirs["share"])
     assert "events last from start to ts" in str(sash.explain(text, calls=frame))
+    with pytest.raises(SashError, match=r"behind over .* come postpone and longest"):
+        sash.sql("select count(*) from calls [range 1 minute over (start, ts) until 1 hour]", calls=frame)
     with pytest.raises(SashError, match=r"names two columns, such as over \(start, end\)"):
         sash.sql("select count(*) from calls [range 1 minute over (start)]", calls=frame)

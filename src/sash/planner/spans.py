@@ -5,7 +5,10 @@ A cost is in nanoseconds, on one thread; measured by ``python -m bench.spans cos
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
+
+from sash.errors import SashError
 
 BY_SLICES = ("slicing", "multilevel_slicing", "difference", "doubling")
 BY_EVENTS = ("tuple_buckets", "aggregate_buckets", "sweeping")
@@ -18,6 +21,21 @@ class Technique(NamedTuple):
 
     name: str
     height: int = 1
+
+
+def with_height(using: str | None) -> tuple[str | None, int | None]:
+    """The name of a technique, and the height of its levels, if that is named, too.
+
+    >>> with_height("multilevel_slicing(15)"), with_height("slicing")
+    (('multilevel_slicing', 15), ('slicing', None))
+    """
+    found = re.fullmatch(r"multilevel_slicing\((\d+)\)", using or "")
+    if found is None:
+        return using, None
+    height = int(found[1])
+    if not 1 <= height <= 64:
+        raise SashError(f"using must have a height of 1 to 64 levels, got {using!r}")
+    return "multilevel_slicing", height
 
 
 def choose(aggregate: Any, exact: bool, spans: int, insertions: int, cells: int) -> Technique:

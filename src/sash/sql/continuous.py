@@ -33,6 +33,8 @@ class Continuous:
     condition: str | None = None
     emit: str = "final"
     span: tuple[str, str] | None = None  # the columns of starts and ends, where events last
+    postpone: Interval | None = None
+    longest: Interval | None = None
 
     def __str__(self) -> str:
         lines = [f"every window of {self._words(self.range)} of {self.stream}"]
@@ -88,7 +90,7 @@ def continuous(source: Source, lo: int, hi: int) -> Continuous:
         raise source.error("a continuous query selects from one stream and its window", first)
     stop = source.closing[opened]
     over = source.find(opened + 1, stop, "OVER")
-    span = _span(source, over, stop) if over < stop else None
+    span, waits = _span(source, over, stop) if over < stop else (None, {})
     extent, slide, key = _window(source, opened + 1, over)
     groups = [source.cut(*each) for each in source.parts(*block.clauses["GROUP"])] if "GROUP" in block.clauses else []
     where = source.cut(*block.clauses["WHERE"]) if "WHERE" in block.clauses else None
@@ -96,17 +98,27 @@ def continuous(source: Source, lo: int, hi: int) -> Continuous:
     queries = dict(_query(source, each, key) for each in block.items if source.cut(*each.span) not in key)
     if not queries:
         raise source.error("a continuous query needs an aggregate", start + 1)
-    return Continuous(stream, queries, extent, slide, key, where, emit, span)
+    return Continuous(stream, queries, extent, slide, key, where, emit, span, **waits)
 
 
-def _span(source: Source, lo: int, hi: int) -> tuple[str, str]:
-    """The columns of ``over (start, end)``."""
-    if source.word(lo + 1) != "(" or source.after(lo + 1) != hi:
-        raise source.error("OVER in the window of a stream names two columns, such as over (start, end)", lo)
+def _span(source: Source, lo: int, hi: int) -> tuple[tuple[str, str], dict[str, Any]]:
+    """The columns of ``over (start, end)``, and ``postpone`` and ``longest`` behind it."""
+    sentence = "OVER in the window of a stream names two columns, such as over (start, end)"
+    if source.word(lo + 1) != "(":
+        raise source.error(sentence, lo)
     parts = [source.cut(*each) for each in source.parts(lo + 2, source.closing[lo + 1])]
     if len(parts) != 2:
-        raise source.error("OVER in the window of a stream names two columns, such as over (start, end)", lo)
-    return parts[0], parts[1]
+        raise source.error(sentence, lo)
+    waits: dict[str, Any] = {}
+    place = source.after(lo + 1)
+    while place < hi:
+        word = source.word(place).lower()
+        if word not in ("postpone", "longest") or word in waits:
+            raise source.error("behind over (start, end) come postpone and longest, each with an interval", place)
+        stop = min(source.find(place + 1, hi, "POSTPONE"), source.find(place + 1, hi, "LONGEST"))
+        waits[word] = _size(source, (place + 1, stop), by_rows=False)
+        place = stop
+    return (parts[0], parts[1]), waits
 
 
 def _opens(source: Source, place: int) -> bool:

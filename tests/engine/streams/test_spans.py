@@ -42,6 +42,10 @@ def spent(row, lo, hi):
     return share(row, lo, hi) * max(row[1] - row[0], 1)
 
 
+def big(rows):
+    return [row for row in rows if (row[3] or 0) > 3]
+
+
 def concurrent(rows, lo, hi):
     return max(sum(overlaps(row, moment, moment + 1) for row in rows) for moment in range(lo, hi))
 
@@ -83,6 +87,7 @@ CALLS = {
     "load": (sf.time_avg("v"), time_avg),
     "lines": (sf.max_concurrent(), concurrent),
     "covered": (sf.covered(), covered),
+    "big lines": (sf.max_concurrent().filter("v > 3"), lambda rows, lo, hi: concurrent(big(rows), lo, hi)),
 }  # fmt: skip
 
 spans = st.tuples(
@@ -198,11 +203,11 @@ def test_a_span_that_is_too_long_is_late_for_the_windows_that_were_answered(rows
     assert all(reason.startswith("late") and "(end" in reason for reason in reasons)
 
 
-@pytest.mark.parametrize("using", BY_SLICES)
+@pytest.mark.parametrize("using", [*BY_SLICES, "multilevel_slicing(3)"])
 @given(events, windows)
 def test_techniques(using, rows, window):
     calls = {"slicing": ("n", "total", "peak", "mean"), "multilevel_slicing": ("n", "total", "peak", "mean"),
-             "difference": ("n", "total"), "doubling": ("peak",)}[using]  # fmt: skip
+             "difference": ("n", "total"), "doubling": ("peak",)}[using.partition("(")[0]]  # fmt: skip
     asked = dict.fromkeys(calls, window)
     board = sash.stream(table(rows), span=("start", "end"), key="k")
     for name, (length, slide) in asked.items():
@@ -253,6 +258,8 @@ def test_how_long_windows_wait_is_learned():
         (lambda: stream(span=("start", "end"), longest="0 hours"), "longest must be more than zero"),
         (lambda: stream(span=("start", "end"), pair="k"), "longest must be given with pair"),
         (lambda: stream(span=("start", "end"), slicer="cutty"), "cutty needs events of one moment"),
+        (lambda: stream(span=("start", "end"), pair=["k", "v"], longest="1 hour"), "pair must be one column"),
+        (lambda: stream(span=("start", "end"), postpone="autos"), 'or "auto"'),
         (lambda: query(sf.count(), range=5), "range must be by time for events that last"),
         (lambda: query(sf.sum("v"), using="doubling"), "doubling needs a selective aggregate"),
         (lambda: query(sf.max("v"), using="difference"), "difference needs an invertible aggregate"),
@@ -262,6 +269,7 @@ def test_how_long_windows_wait_is_learned():
         (lambda: sf.sum("v").prorated().distinct(), "cannot be distinct"),
         (lambda: query(sf.sum("w")), "there is no column 'w'; there are start, end, k, v$"),
         (lambda: sash.stream(SCHEMA.append(pa.field("__sash_first", pa.int64())), span=("start", "end")), "rename it"),
+        (lambda: query(sf.sum("v"), using="multilevel_slicing(0)"), "a height of 1 to 64 levels"),
         (lambda: query(sf.avg("v").prorated()), "avg\\(v\\) cannot be prorated: sum and count\\(\\) can"),
         (lambda: points(sf.max_concurrent()), "max_concurrent\\(\\) is for events"),
         (lambda: points(sf.max("v"), using="slicing"), "slicing is for events"),
@@ -434,3 +442,11 @@ def test_the_median_length():
     board = sash.stream(table(rows), span=("start", "end"))
     board = board.query("m", sf.percentile_disc(sash.col("end") - sash.col("start"), 0.5), range=100 * TICK)
     assert board.results()["m"].to_pylist() == [3 * TICK]
+
+
+def test_a_span_in_too_many_slices_is_named():
+    rows = pa.table({"start": [datetime(1970, 1, 1)], "end": [datetime(2026, 1, 1)]})
+    for seconds in ("1 second", "10 seconds"):
+        board = sash.stream(rows, span=("start", "end")).query("n", sf.count(), range=seconds)
+        with pytest.raises(SashError, match="1 spans of a batch may be in 16,777,216 slices, got 1,?7"):
+            board.results()

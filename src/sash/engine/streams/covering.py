@@ -15,6 +15,7 @@ from sash.engine.streams.scheme import BEYOND, COVERS, ENDS, SPREAD, Holding, Sc
 from sash.engine.streams.spans import Layout, Numbers, moments_of
 from sash.errors import Refused
 from sash.kernels.index.folding import exact
+from sash.kernels.slices.runs import most, too_many
 from sash.kernels.spans import ANSWERS, multilevel_slicing
 from sash.kernels.spans import COVERS as TECHNIQUES
 from sash.planner import Choice
@@ -27,7 +28,7 @@ WORDS = {
     "difference": "each span added where it begins and taken away where it ends",
     "doubling": "each span into two slices of a power of two, which cover it",
 }
-HEIGHT = 8  # of several levels, where these are asked for by name
+HEIGHT = 8  # of several levels, where these are asked for by name alone
 
 Lift = Callable[[pa.Table, Sequence[Holding]], list[Column]]
 
@@ -81,13 +82,15 @@ def cover(
     kind: Kind = holding.kind
     if isinstance(kind, PlainKind):
         sizes = end - begin
+        if sizes.sum() > most(len(sizes)):
+            raise too_many(len(sizes), int(sizes.sum()))
         which = np.repeat(np.arange(len(sizes)), sizes)
         cells = np.arange(len(which)) + np.repeat(begin - (np.cumsum(sizes) - sizes), sizes)
         kind.fold(tuple(column[which] for column in values), cells, states, held)
         return
     inputs, named = kind.inputs, holding.planned.query.using
     if named in BY_SLICES:
-        technique = Technique(named, HEIGHT)
+        technique = Technique(named, holding.planned.query.height or HEIGHT)
     else:
         technique = choose(
             inputs.aggregate, exact(kind.partial.state), len(begin), int((end - begin).sum()), len(states)

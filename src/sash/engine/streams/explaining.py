@@ -72,7 +72,7 @@ def _slices(scheme: Scheme, plan: SharedPlan) -> list[str]:
 def _spans(spans: Spans, sample: Sample) -> list[str]:
     wait = {None: "at their ends (no postpone)", AUTO: "when all but a thousandth of recent spans would have ended"}
     when = wait.get(spans.postpone) or f"{spans.postpone} after their ends"  # type: ignore[arg-type]
-    seen = f", {sample.insertions / sample.spans:.3g} slices each as far as they were looked at" if sample.seen else ""
+    seen = f", in {sample.insertions / sample.spans:.3g} slices on average" if sample.seen else ""
     return [f"events last from {spans.start} to {spans.end}{seen}; windows are answered {when}"]
 
 

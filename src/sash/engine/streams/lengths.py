@@ -6,7 +6,7 @@ import numpy as np
 
 QUANTILE = 0.999
 FINE = 8  # buckets of each power of two
-RECENT = 1 << 17  # spans; where more than twice as many are counted, they count half
+RECENT = 1 << 14  # spans; where more than twice as many are counted, they count half
 
 
 class Lengths:

@@ -20,6 +20,7 @@ class Query:
     call: Call
     extent: Extent
     using: str | None = None
+    height: int | None = None  # of several levels, where it is named
 
 
 @dataclass(frozen=True)

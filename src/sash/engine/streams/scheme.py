@@ -95,7 +95,7 @@ class Scheme:
             if spans is not None and self._moments(spans.start, "span") != self.time_type:
                 raise SashError(f"span must be two columns of one type, got {spans.start} of type "
                                 f"{infer(spans.start, self.schema)} and {spans.end} of type "
-                                f"{infer(spans.end, self.schema)}")  # fmt: skip
+                                f"{infer(spans.end, self.schema)}; cast one to the other's")  # fmt: skip
         for query in self.queries[len(self.known) :]:
             self._check_kind(query)
             with column_named(query.name):

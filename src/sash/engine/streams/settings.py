@@ -19,7 +19,7 @@ from sash.engine.streams.spans import AUTO
 from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column
 from sash.planner.algorithms import NAMES
-from sash.planner.spans import TECHNIQUES
+from sash.planner.spans import TECHNIQUES, with_height
 from sash.windows.extents import extent_of, interval_of, microseconds
 from sash.windows.grids import CalendarGrid
 from sash.windows.intervals import Interval
@@ -65,7 +65,10 @@ def spans_of(span: Any, postpone: Any, longest: Any, pair: Any, time: Any) -> Sp
         raise SashError(f"time must not be given with span, whose end is the time of an event; got {time!r}")
     wait = postpone
     if postpone is not None and not (isinstance(postpone, str) and postpone == AUTO):
-        wait = interval_of("postpone", postpone)
+        try:
+            wait = interval_of("postpone", postpone)
+        except SashError as error:
+            raise SashError(f'{error}; or "auto"') from None
         if wait.backward and wait:
             raise SashError(f"postpone must not be below zero, got {postpone!r}")
         microseconds("postpone", wait)
@@ -74,6 +77,8 @@ def spans_of(span: Any, postpone: Any, longest: Any, pair: Any, time: Any) -> Sp
         raise SashError(f"longest must be more than zero, got {longest!r}")
     if pair is not None and most is None:
         raise SashError("longest must be given with pair: a start whose end never comes must end some time; got None")
+    if isinstance(pair, (list, tuple)):
+        raise SashError(f"pair must be one column, got {pair!r}")
     start, end = map(as_column, span)
     return Spans(start, end, wait, most, None if pair is None else as_column(pair))
 
@@ -97,6 +102,7 @@ def queries_of(
         given = {name: aggregate}
     if not given:
         raise SashError("query takes at least one aggregate, got none")
+    using, height = with_height(using)
     if using is not None and using not in (*NAMES, *TECHNIQUES):
         raise SashError(f"using must be one of {', '.join((*NAMES, *TECHNIQUES))}, got {using!r}")
     extent = extent_of(range, slide)
@@ -110,7 +116,7 @@ def queries_of(
             raise SashError(f"aggregate must be without a window, got {call}; range and slide say what it is over")
         if not isinstance(call, Call):
             raise SashError(f'aggregate must be such as sf.max("load"), got {call!r}')
-        found.append(Query(each, call, extent, using))
+        found.append(Query(each, call, extent, using, height))
     return tuple(found)
 
 

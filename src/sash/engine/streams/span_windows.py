@@ -111,8 +111,7 @@ class SpanWindows:
         """The most spans at one moment, or the time that any of them covers."""
         key, first, last = self.held.key, self.first, self.last
         if planned.query.call.condition is not None:
-            mask = predicate(as_predicate(planned.query.call.condition), self.held.table)
-            some = np.asarray(one_array(mask).fill_null(False))
+            some = predicate(as_predicate(planned.query.call.condition), self.held.table)
             key, first, last = key[some], first[some], last[some]
         sweep = Sweep(key, first, last)
         if planned.query.call.aggregate.name == "max_concurrent":

@@ -21,13 +21,11 @@ import pyarrow as pa
 
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.times import ticks_of
-from sash.errors import SashError
 from sash.expressions.evaluation import evaluate
-from sash.kernels.slices.runs import Runs, runs_of
+from sash.kernels.slices.runs import Runs, most, runs_of, too_many
 from sash.windows.slicing import Edges
 
 AUTO = "auto"
-MOST = 1 << 26  # cells that the spans of a batch may cover
 PIECE = 1 << 22  # parts of spans that are weighed at a time
 SPARSE = 1 << 16  # edges that are listed in any case
 
@@ -87,9 +85,9 @@ class Numbers:
         elif edges.how_many(low, high) <= max(len(first), SPARSE):
             self.table = edges.between(low, high)
         else:
-            self.table = edges.within(*stretches(first, last), MOST)
+            self.table = edges.within(*stretches(first, last), most(len(first)))
             if not len(self.table):
-                raise _too_many(edges.how_many(low, high))
+                raise too_many(len(first), edges.how_many(low, high))
 
     def of(self, at: np.ndarray) -> np.ndarray:
         """The number of the slice that each position is in."""
@@ -132,10 +130,6 @@ class Layout:
         self.first, self.last = first, last
         numbers = Numbers(edges, first, last)
         begin, end = numbers.of(first), numbers.of(last)
-        count = float((end - begin).sum(dtype=np.float64)) + len(first)
-        if count > MOST:
-            raise _too_many(int(count))
-        self.insertions = int(count)
         runs: Runs = runs_of(codes, keys, begin, end)
         self.key, self.at, self.covered = runs.key, numbers.starts(runs.slice), runs.covered
         self.begin, self.end = runs.begin, runs.end
@@ -159,8 +153,3 @@ class Layout:
             stop = np.where(cell == self.end[which], self.last[which] + 1, after)
             yield which, cell, stop - start
             low = high
-
-
-def _too_many(count: int) -> SashError:
-    return SashError(f"the spans of a batch must be in at most {MOST:,} slices, got {count:,}; "
-                     "a longer slide makes fewer, and longest= sets spans aside that are too long")  # fmt: skip

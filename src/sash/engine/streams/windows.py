@@ -66,30 +66,32 @@ class Windows:
         self, axis: Axis, cells: Cells, held: HeldRows, key: np.ndarray, end: np.ndarray, due: list[np.ndarray | None]
     ) -> Answers:
         """The answers of each query to the windows that are due."""
-        rows = WindowRows(held) if self.scheme.held else None
+        rows = WindowRows(held) if self.scheme.held and not self.scheme.spans else None
+        spans = SpanWindows(held) if self.scheme.held and self.scheme.spans else None
         asked: dict[Any, Asked] = {}
         columns, starts, dues = [], [], []
         found: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
-        spans = SpanWindows(held) if self.scheme.spans and self.scheme.held else None
+
+        def bounds(store: Any, windows: Asked, place: Any) -> tuple[np.ndarray, np.ndarray]:
+            if place not in found:
+                found[place] = bounds_of(store.key, store.at, windows.key, windows.start, windows.end)
+            return found[place]
+
         for k, planned in enumerate(self.scheme.planned):
-            spec, store = planned.spec, cells if planned.by_partials or spans else held
+            spec = planned.spec
             since = self.since.get(planned.query.name)
             if (spec, since) not in asked:
                 asked[spec, since] = _asked(axis, spec, key, end, due[spec], held, since)
             windows = asked[spec, since]
             dues.append(windows.due)
-            if (spec, since, planned.by_partials) not in found:
-                found[spec, since, planned.by_partials] = bounds_of(
-                    store.key, store.at, windows.key, windows.start, windows.end
-                )
-            lo, hi = found[spec, since, planned.by_partials]
             with column_named(planned.query.name):
-                if rows is None or planned.by_partials:
-                    answer = self._foldings[k].answer(planned, cells, lo, hi)
+                if planned.by_partials:
+                    answer = self._foldings[k].answer(planned, cells, *bounds(cells, windows, (spec, since, "cells")))
                 elif spans is not None:
                     answer = spans.answer(self.scheme, planned, windows)
                 else:
-                    answer = answer_of_rows(rows, planned, lo, hi)
+                    assert rows is not None
+                    answer = answer_of_rows(rows, planned, *bounds(held, windows, (spec, since, "rows")))
                 answer = answer if answer.type == self.types[k] else answer.cast(self.types[k])
             columns.append(_spread(answer, windows.due))
             if self.with_starts:

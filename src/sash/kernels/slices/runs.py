@@ -15,8 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sash.errors import SashError
 from sash.kernels.compiling import routine
 from sash.kernels.sorting import argsort
+
+MANY, EACH = 1 << 24, 64  # cells that the spans of a batch may cover: so many, or so many for each
 
 
 @routine
@@ -49,6 +52,19 @@ class Runs(NamedTuple):
     covered: np.ndarray | None = None  # None for all
 
 
+def most(spans: int) -> int:
+    """How many cells so many spans may cover."""
+    return max(MANY, EACH * spans)
+
+
+def too_many(spans: int, count: int) -> SashError:
+    """The sentence for spans that cover more."""
+    return SashError(
+        f"{spans:,} spans of a batch may be in {most(spans):,} slices, got {count:,}; a longer slide makes fewer, and "
+        "longest= sets spans aside that are too long"
+    )
+
+
 def runs_of(codes: np.ndarray, keys: int, first: np.ndarray, last: np.ndarray) -> Runs:
     """The cells that spans of keys cover from their first to their last slice, which are numbered from 0.
 
@@ -65,7 +81,9 @@ def runs_of(codes: np.ndarray, keys: int, first: np.ndarray, last: np.ndarray) -
         )
     order = argsort([codes.view(np.uint64), first.view(np.uint64)])
     begin, end, *runs = (np.empty(len(codes), np.int64) for _ in range(5))
-    count = lay_out(order.astype(np.int64, copy=False), codes, first, last, begin, end, *runs)
-    key, start, size = (array[:count] for array in runs)
+    found = lay_out(order.astype(np.int64, copy=False), codes, first, last, begin, end, *runs)
+    key, start, size = (array[:found] for array in runs)
+    if (count := float(size.sum(dtype=np.float64))) > most(len(codes)):
+        raise too_many(len(codes), int(count))
     base = np.cumsum(size) - size
     return Runs(np.repeat(key, size), np.arange(size.sum()) + np.repeat(start - base, size), begin, end)
