@@ -448,5 +448,5 @@ def test_a_span_in_too_many_slices_is_named():
     rows = pa.table({"start": [datetime(1970, 1, 1)], "end": [datetime(2026, 1, 1)]})
     for seconds in ("1 second", "10 seconds"):
         board = sash.stream(rows, span=("start", "end")).query("n", sf.count(), range=seconds)
-        with pytest.raises(SashError, match="1 spans of a batch may be in 16,777,216 slices, got 1,?7"):
+        with pytest.raises(SashError, match=r"1 spans of a batch may be in 16,777,216 slices, got 1,?7"):
             board.results()

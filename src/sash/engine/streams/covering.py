@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ from sash.kernels.slices.runs import most, too_many
 from sash.kernels.spans import ANSWERS, multilevel_slicing
 from sash.kernels.spans import COVERS as TECHNIQUES
 from sash.planner import Choice
-from sash.planner.spans import BY_SLICES, Technique, choose
+from sash.planner.spans import BY_SLICES, Load, Technique, choose, load_of
 from sash.windows.slicing import edges_of
 
 WORDS = {
@@ -92,26 +91,18 @@ def cover(
     if named in BY_SLICES:
         technique = Technique(named, holding.planned.query.height or HEIGHT)
     else:
-        technique = choose(
-            inputs.aggregate, exact(kind.partial.state), len(begin), int((end - begin).sum()), len(states)
-        )
+        technique = choose(inputs.aggregate, exact(kind.partial.state), load_of(end - begin, len(states)))
     if technique.name == "multilevel_slicing":
         multilevel_slicing.cover(inputs, values, begin, end, states, held, height=technique.height)
     else:
         TECHNIQUES[technique.name].cover(inputs, values, begin, end, states, held)
 
 
-class Sample(NamedTuple):
-    """How many spans were looked at, into how many cells they go, and how many cells there are."""
-
-    spans: int
-    insertions: int
-    cells: int
-    seen: bool
+UNSEEN = Load(1000, 2.0, 1000)  # what is taken for true of spans that nobody has seen
 
 
-def sampled(scheme: Scheme, slicer: str, table: pa.Table | None) -> Sample:
-    """What some rows say of a stream; without any, a span is taken to be in two slices."""
+def sampled(scheme: Scheme, slicer: str, table: pa.Table | None) -> Load:
+    """What some rows say of a stream."""
     if table is not None and table.num_rows:
         moments = moments_of(scheme, table)
         good = np.ones(table.num_rows, np.bool_) if moments.wrong is None else moments.wrong == ""
@@ -119,19 +110,20 @@ def sampled(scheme: Scheme, slicer: str, table: pa.Table | None) -> Sample:
             first, last = moments.first[good], moments.last[good]
             numbers = Numbers(edges_of(scheme.grids, slicer), first, last)
             begin, end = numbers.of(first), numbers.of(last)
-            return Sample(len(first), int((end - begin).sum()) + len(first), int(end.max()) + 1, True)
-    return Sample(1000, 2000, 1000, False)
+            return load_of(end - begin + 1, int(end.max()) + 1)
+    return UNSEEN
 
 
-def technique_of(holding: Holding, sample: Sample) -> Choice:
+def technique_of(holding: Holding, load: Load) -> Choice:
     """How spans are put into slices, in words."""
     named, aggregate = holding.planned.query.using, holding.kind.inputs.aggregate
     if holding.part == SPREAD:
         return Choice("slicing", "the part that each slice has of a span", 0.0)
     if named in BY_SLICES:
         return Choice(named, WORDS[named], 0.0, asked=True)
-    count = sample.insertions - (sample.spans if holding.part == ENDS else 0)
-    technique = choose(aggregate, exact(holding.kind.partial.state), sample.spans, count, sample.cells)
+    if holding.part == ENDS:
+        load = load._replace(each=load.each - 1.0)
+    technique = choose(aggregate, exact(holding.kind.partial.state), load)
     height = f", of {technique.height} levels" if technique.height > 1 else ""
     return Choice(technique.name, WORDS[technique.name] + height, 0.0)
 

@@ -10,13 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.answering import asked_of_rows, foldings
-from sash.engine.streams.covering import Sample, sampled, technique_of
+from sash.engine.streams.covering import UNSEEN, sampled, technique_of
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.queries import Spans
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_windows import is_swept
 from sash.engine.streams.spans import AUTO
 from sash.planner import Choice
+from sash.planner.spans import Load
 from sash.planner.streams import QueryStep, StreamPlan, combines, drawn
 from sash.windows.grids import PER_MICROSECOND, Grid
 from sash.windows.intervals import DAY, Interval
@@ -36,10 +37,10 @@ def explain(scheme: Scheme, slicer: str, more: Sequence[str] = (), table: pa.Tab
     """The plan of a stream's queries; ``more`` is what its source has to say, and ``table`` rows that it has."""
     keys = f", for each {', '.join(scheme.key_names)}" if scheme.key_names else ""
     lines = [f"windows by {scheme.kind}{keys}; {len(scheme.queries)} quer{'y' if len(scheme.queries) == 1 else 'ies'}"]
-    sample = None
+    load = None
     if scheme.settings.spans is not None:
-        sample = sampled(scheme, slicer, table)
-        lines += _spans(scheme.settings.spans, sample)
+        load = sampled(scheme, slicer, table)
+        lines += _spans(scheme.settings.spans, load)
     plan = None
     if scheme.kind in ("time", "count"):
         why = "as asked" if scheme.settings.slicer else WHY[slicer]
@@ -50,7 +51,7 @@ def explain(scheme: Scheme, slicer: str, more: Sequence[str] = (), table: pa.Tab
         lines += _slices(scheme, plan) if plan else ["calendar windows: edges are looked up as time goes"]
     elif scheme.kind == "punctuation":
         lines.append("slices: one for each window, ended by its punctuation")
-    steps = _steps(scheme, plan, sample)
+    steps = _steps(scheme, plan, load)
     lines += _sharing(scheme)
     lines += _state(scheme, plan)
     if plan:
@@ -69,14 +70,14 @@ def _slices(scheme: Scheme, plan: SharedPlan) -> list[str]:
     ]
 
 
-def _spans(spans: Spans, sample: Sample) -> list[str]:
+def _spans(spans: Spans, load: Load) -> list[str]:
     wait = {None: "at their ends (no postpone)", AUTO: "when all but a thousandth of recent spans would have ended"}
     when = wait.get(spans.postpone) or f"{spans.postpone} after their ends"  # type: ignore[arg-type]
-    seen = f", in {sample.insertions / sample.spans:.3g} slices on average" if sample.seen else ""
+    seen = f", in {load.each:.3g} slices on average" if load is not UNSEEN else ""
     return [f"events last from {spans.start} to {spans.end}{seen}; windows are answered {when}"]
 
 
-def _steps(scheme: Scheme, plan: SharedPlan | None, sample: Sample | None) -> list[QueryStep]:
+def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None) -> list[QueryStep]:
     folding = foldings(scheme)
     rows = WindowRows(HeldRows(scheme.asked))
     steps = []
@@ -86,8 +87,8 @@ def _steps(scheme: Scheme, plan: SharedPlan | None, sample: Sample | None) -> li
         if k in folding:
             sources = ", ".join(_partial(scheme, source) for source in folding[k].sources)
             choices = [folding[k].choice(query.using, 1000, max(slices, 1), max(slices, 1))]
-            if sample is not None:
-                choices.append(technique_of(scheme.kinds[folding[k].sources[0]], sample))
+            if load is not None:
+                choices.append(technique_of(scheme.kinds[folding[k].sources[0]], load))
             steps.append(QueryStep(query.name, str(query.call), str(query.extent), tuple(choices), slices,
                                    f"from the partials of slices: {sources}"))  # fmt: skip
             continue
