@@ -22,6 +22,7 @@ ROOMS = [
     "engine",
     "spark",
     "sql",
+    "pipelines",
     "cli",
 ]
 FREE = {"__init__", "checking", "frames", "streams"}  # the façade may use every room
@@ -32,6 +33,7 @@ OWNERS = {  # libraries that belong to certain rooms
     "typer": {"cli"},
     "rich": {"cli"},
     "sqlglot": {"expressions", "sql"},
+    "pydantic": {"pipelines"},
 }
 FILES = sorted(HOME.rglob("*.py"))
 

@@ -1,4 +1,4 @@
-"""The command line: ``sash sql``."""
+"""The command line: ``sash run``, ``sash sql`` and more."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from __future__ import annotations
 def main() -> None:
     """Run the command line; say what to install where its libraries are missing."""
     try:
+        from sash.cli import pipelines  # noqa: F401, its commands
         from sash.cli.app import app
     except ModuleNotFoundError as error:
-        if error.name not in ("typer", "rich"):
+        if error.name not in ("typer", "rich", "pydantic"):
             raise
         raise SystemExit(f"the command line needs {error.name}: pip install 'sash[cli,spark]'") from None
     app()

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sash.errors import SashError
@@ -17,6 +21,28 @@ def started(tables: list[str]) -> Any:
     for name, path in named:
         queries.file(spark, path).createOrReplaceTempView(name)
     return spark
+
+
+def for_pipeline(said: Any) -> Any:
+    """The session that a pipeline asks for: on this machine, unless it or the environment names another place."""
+    from sash.spark import queries
+
+    return queries.quiet_session(os.cpu_count() or 1, said.master, said.remote, said.packages, said.conf)
+
+
+@contextmanager
+def printing_to(file: Path) -> Iterator[None]:
+    """Let a Java that is started here print to a file; what this process prints goes on as before."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    log = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(log)
 
 
 def _named(table: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,7 +107,13 @@ def _as_arrow(table: Any, library: str, kind: str) -> Any:
     return pa.Table.from_pandas(table, preserve_index=False) if (library, kind) == ("pandas", "DataFrame") else None
 
 
-def quiet_session(cores: int) -> Any:
+def quiet_session(
+    cores: int,
+    master: str | None = None,
+    remote: str | None = None,
+    packages: Sequence[str] = (),
+    more: Mapping[str, Any] | None = None,
+) -> Any:
     """A session for a terminal: a progress bar, and otherwise only what is asked for."""
     failures.install()
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it would print what is told already
@@ -116,12 +122,17 @@ def quiet_session(cores: int) -> Any:
         "spark.ui.showConsoleProgress": "true",
         "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": str(2 * cores),
+        **({"spark.master": master} if master else {}),
+        **({"spark.remote": remote} if remote else {}),
+        **({"spark.jars.packages": ",".join(packages)} if packages else {}),
+        **(more or {}),
     }
     return _new(conf)
 
 
 def _new(conf: dict[str, Any]) -> Any:
     """A session; its workers run this Python, unless the environment names another one."""
-    ensure_java()
+    if "spark.remote" not in conf:
+        ensure_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return SparkSession.builder.appName("sash").config(map=conf).getOrCreate()

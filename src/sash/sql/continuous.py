@@ -13,7 +13,7 @@ from sash.expressions.columns import Column
 from sash.expressions.parsing import parse
 from sash.sql import blocks
 from sash.sql.syntax import Span, aggregate_at
-from sash.sql.tokens import NUMBER, STRING, Source
+from sash.sql.tokens import NUMBER, STRING, Source, read
 from sash.sql.vocabulary import call_of, known
 from sash.windows.intervals import Interval
 
@@ -157,6 +157,16 @@ def _size(source: Source, span: Span, by_rows: bool) -> Interval | int:
     if not size or size.backward:
         raise source.error("a window must be longer than zero", lo)
     return size
+
+
+def aggregate_of(text: str) -> Call:
+    """The call that a text is, such as ``count(distinct user) filter (where price > 5)``.
+
+    >>> aggregate_of("max(load)")
+    max(load)
+    """
+    source = read(text)
+    return _query(source, blocks.Item((0, len(source.tokens))), ())[1]
 
 
 def _query(source: Source, item: blocks.Item, key: tuple[str, ...]) -> tuple[str, Call]:

@@ -1,0 +1,185 @@
+"""How far a pipeline is: a bar on a terminal, lines elsewhere, objects for machines; and the summary at the end."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import RenderableType
+from rich.progress import Progress as Bars
+from rich.progress import ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from sash.cli import output
+from sash.cli.app import errors
+from sash.pipelines import Progress, Reporter, Summary, Written
+
+EVERY = 5.0  # seconds between two lines of a log
+SHOWN = 50  # rows of a console
+
+
+@contextmanager
+def reporter_of(as_json: bool, log: Path) -> Iterator[Reporter]:
+    """Who tells how far it is: to machines, to a terminal, or to a log."""
+    if as_json:
+        yield Machine()
+    elif errors.is_terminal:
+        columns = SpinnerColumn(), TextColumn("{task.description}"), StageColumn(log), TimeElapsedColumn()
+        with Bars(*columns, console=errors) as bars:
+            yield Terminal(bars)
+    else:
+        yield Log()
+
+
+class StageColumn(ProgressColumn):
+    """How many tasks of its stage Spark has done, which it prints to its log."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        super().__init__()
+
+    def render(self, task: Task) -> RenderableType:
+        """The bar of a task that goes on."""
+        done, count = stage(self._log) if task.stop_time is None else (0, 0)
+        return ProgressBar(count, done, width=30) if count else Text("")
+
+
+def stage(log: Path) -> tuple[int, int]:
+    """The tasks that are done, and all tasks, of the last stage that Spark told of; zeros where it told none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(log.stat().st_size - 500, 0))
+            told = re.findall(rb"\((\d+) \+ \d+\) / (\d+)\]", file.read())
+    except OSError:
+        return 0, 0
+    return (int(told[-1][0]), int(told[-1][1])) if told else (0, 0)
+
+
+class Machine(Reporter):
+    """An object a line, on standard output."""
+
+    def began(self, sink: str) -> None:
+        """Tell that a sink is being written."""
+        self._tell("began", sink=sink)
+
+    def moved(self, progress: Progress) -> None:
+        """Tell how far a stream is."""
+        self._tell("progress", **asdict(progress))
+
+    def show(self, sink: str, rows: Any) -> None:
+        """Give the rows of a console."""
+        for row in rows.slice(0, SHOWN).to_pylist():
+            self._tell("row", sink=sink, row=row)
+
+    def ended(self, written: Written) -> None:
+        """Tell that a sink is written."""
+        self._tell("ended", **asdict(written))
+
+    @staticmethod
+    def _tell(event: str, **told: Any) -> None:
+        print(json.dumps({"event": event, **told}, default=str), flush=True)
+
+
+class Log(Reporter):
+    """Lines on standard error, a stream's not more often than every few seconds."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+
+    def began(self, sink: str) -> None:
+        """Tell that a sink is being written."""
+        self._tell(f"{sink}: began")
+
+    def moved(self, progress: Progress) -> None:
+        """Tell how far a stream is."""
+        now = time.monotonic()
+        if now - self._last.get(progress.sink, -EVERY) >= EVERY:
+            self._last[progress.sink] = now
+            self._tell(f"{progress.sink}: {words(progress)}")
+
+    def show(self, sink: str, rows: Any) -> None:
+        """Print the rows of a console."""
+        output.said(f"\n{sink}", "bold")
+        output.shown(rows, SHOWN)
+
+    def ended(self, written: Written) -> None:
+        """Tell that a sink is written."""
+        self._tell(f"{written.sink}: done in {written.seconds:.1f} s")
+
+    def _tell(self, text: str) -> None:
+        errors.print(text, markup=False, soft_wrap=True)
+
+
+class Terminal(Log):
+    """A line for each sink that moves."""
+
+    def __init__(self, bars: Bars) -> None:
+        super().__init__()
+        self._bars = bars
+        self._tasks: dict[str, Any] = {}
+
+    def began(self, sink: str) -> None:
+        """Show a line for a sink."""
+        self._tasks[sink] = self._bars.add_task(f"{sink}: running", total=None)
+
+    def moved(self, progress: Progress) -> None:
+        """Show how far a stream is."""
+        self._bars.update(self._tasks[progress.sink], description=f"{progress.sink}: {words(progress)}")
+
+    def ended(self, written: Written) -> None:
+        """Stop the clock of a line."""
+        self._bars.stop_task(self._tasks[written.sink])
+
+
+def words(progress: Progress) -> str:
+    """How far a stream is, in words.
+
+    >>> words(Progress("boards", rows_in=1200, answers=40, late=2, rate=399.6, lag=61.0))
+    '1,200 rows, 40 windows answered, 2 late, 400 rows/s, watermark 1 min behind'
+    """
+    parts = [f"{progress.rows_in:,} rows"]
+    if progress.answers is not None:
+        parts += [f"{progress.answers:,} windows answered", f"{progress.late or 0:,} late"]
+    parts.append(f"{progress.rate:,.0f} rows/s")
+    if progress.lag is not None and progress.lag >= 1.0:
+        parts.append(f"watermark {_span(progress.lag)} behind")
+    return ", ".join(parts)
+
+
+def _span(seconds: float) -> str:
+    """A time that people can grasp."""
+    for size, name in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:,.0f} {name}"
+    return f"{max(seconds, 0.0):.0f} s"
+
+
+def summed(summary: Summary, as_json: bool) -> None:
+    """Say what a run did."""
+    if as_json:
+        print(json.dumps({"event": "summary", **asdict(summary)}, default=str), flush=True)
+        return
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name, side in (("sink", "left"), ("from", "left"), ("rows", "right"), ("late", "right"), ("seconds", "right"),
+                       ("where", "left")):  # fmt: skip
+        table.add_column(name, justify=side, overflow="fold")  # type: ignore[arg-type]
+    for each in summary.sinks:
+        table.add_row(each.sink, each.taken, _number(each.rows), _number(each.late), f"{each.seconds:.1f}", each.place)
+    output.console.print(table)
+    read = ", ".join(f"{_number(rows)} of {name}" for name, rows in summary.rows_in.items() if rows is not None)
+    ended = "stopped" if summary.stopped else "done"
+    output.said(f"{summary.pipeline}: {ended} as a {summary.mode} in {summary.seconds:.1f} s"
+                + (f"; rows read: {read}" if read else ""))  # fmt: skip
+
+
+def _number(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"

@@ -1,0 +1,191 @@
+"""The DataFrames of a pipeline: sources read, steps planned, nothing run yet."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import sash
+from sash.errors import SashError
+from sash.expressions.naming import quoted
+from sash.pipelines.loading import Loaded
+from sash.pipelines.model import ONLY_STREAMS, Delta, Source, SpansStep, SqlStep, StreamStep, Until, WindowsStep
+from sash.spark import queries, reading
+from sash.sql.continuous import aggregate_of
+from sash.windows.extents import delta, punctuation
+
+
+@dataclass
+class Built:
+    """The frames by the names of their sources and steps, and what is known of them."""
+
+    frames: dict[str, Any] = field(default_factory=dict)
+    boards: dict[str, Any] = field(default_factory=dict)
+    plans: dict[str, Any] = field(default_factory=dict)
+    counts: dict[str, reading.Count] = field(default_factory=dict)  # of rows that windows read, by source or step
+    needs: dict[str, set[str]] = field(default_factory=dict)  # which counts a frame fills
+
+
+def build(loaded: Loaded, spark: Any, explains: bool = False) -> Built:
+    """Read the sources and plan the steps; an error says at which line."""
+    built = Built()
+    for place, name in enumerate(loaded.pipeline.imports):
+        with at(loaded, "imports", place):
+            imported(name, loaded.folder)
+    for name, source in loaded.pipeline.sources.items():
+        with at(loaded, "sources", name):
+            built.frames[name] = reading.read(spark, origin(loaded, source), _flows(source, loaded.streaming))
+            built.needs[name] = set()
+    for number, step in enumerate(loaded.pipeline.steps):
+        with at(loaded, "steps", number, *(["sql"] if isinstance(step, SqlStep) else [])):
+            if isinstance(step, SqlStep):
+                built.needs[step.name] = set().union(*built.needs.values())
+                _queried(built, spark, step.name, step.sql, explains)
+                continue
+            frame = _counted(built, step.from_)
+            built.needs[step.name] = built.needs[step.from_]
+            if isinstance(step, WindowsStep):
+                others = {name: each for name, each in built.frames.items() if name != step.from_}
+                _queried(built, spark, step.name, windows_sql(step), explains, {**others, step.from_: frame})
+                continue
+        _board(loaded, built, number, step, frame)
+        if explains:
+            with at(loaded, "steps", number):
+                built.plans[step.name] = built.boards[step.name].explain()
+    return built
+
+
+@contextmanager
+def at(loaded: Loaded, *path: str | int) -> Iterator[None]:
+    """Let what goes wrong say where in the file it was asked for."""
+    try:
+        yield
+    except SashError as error:
+        raise loaded.error(str(error), *path) from None
+    except Exception as error:
+        refusal = queries.refusal(error)
+        if refusal is None:
+            raise
+        raise loaded.error(refusal.sentence, *path) from None
+
+
+def imported(name: str, folder: Path) -> None:
+    """Import a module, or a file beside the pipeline, and register the aggregates at its top level."""
+    beside = str(folder.resolve())
+    sys.path.insert(0, beside)
+    try:
+        module = _from_file(folder / name) if name.endswith(".py") else importlib.import_module(name)
+    except Exception as error:
+        raise SashError(f"{name} cannot be imported: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.remove(beside)
+    for each in vars(module).values():
+        if isinstance(each, sash.Aggregate):
+            sash.register(each)
+
+
+def _from_file(file: Path) -> ModuleType:
+    """A module that nothing else can import: what is in it travels to Spark's workers by value."""
+    found = importlib.util.spec_from_file_location(f"sash_imported_{file.stem}", file)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def origin(loaded: Loaded, source: Source) -> reading.Origin:
+    """A source with its path made whole."""
+    path = None if source.path is None else resolved(loaded, source.path)
+    return reading.Origin(source.format, path, source.table, source.columns, source.options, source.where)
+
+
+def resolved(loaded: Loaded, path: str) -> str:
+    """A path from the folder of the pipeline's file on, unless it says from where."""
+    return path if "://" in path or path.startswith("file:") else str(loaded.folder / path)
+
+
+def _flows(source: Source, streaming: bool) -> bool:
+    """Whether a source is read as a stream."""
+    if source.format in ONLY_STREAMS and source.static:
+        raise SashError(f"{source.format} cannot be static")
+    return streaming and not source.static
+
+
+def check_history(loaded: Loaded) -> None:
+    """Refuse sources that have no history, for a batch."""
+    for name, source in loaded.pipeline.sources.items():
+        if source.format in ONLY_STREAMS:
+            raise loaded.error(
+                f"{source.format} has no history to be run as a batch; run it with --stream", "sources", name, "format"
+            )
+
+
+def _counted(built: Built, name: str) -> Any:
+    """A frame whose rows are counted as windows read them; of a stream Spark counts itself."""
+    if built.frames[name].isStreaming:
+        return built.frames[name]
+    if name not in built.counts:
+        built.counts[name] = reading.Count()
+        built.frames[name] = built.counts[name].of(built.frames[name])
+        built.needs[name] = {*built.needs[name], name}
+    return built.frames[name]
+
+
+def _queried(
+    built: Built, spark: Any, name: str, text: str, explains: bool, frames: dict[str, Any] | None = None
+) -> None:
+    tables = built.frames if frames is None else frames
+    built.frames[name] = sash.sql(text, spark=spark, **tables)
+    _ = built.frames[name].columns
+    if explains:
+        built.plans[name] = sash.explain(text, spark=spark, **tables)
+
+
+def windows_sql(step: WindowsStep) -> str:
+    """The query that a step of windows is.
+
+    >>> step = WindowsStep(name="a", kind="windows", from_="t", order_by=["at"], columns={"m": "median(x)"})
+    >>> print(windows_sql(step))
+    select *, median(x) over w as `m` from `t` window w as (order by at)
+    """
+    by = f"partition by {', '.join(step.partition_by)} " if step.partition_by else ""
+    order = f"order by {', '.join(step.order_by)} " if step.order_by else ""
+    columns = ", ".join(f"{call} over w as {quoted(name)}" for name, call in step.columns.items())
+    window = f"{by}{order}{step.frame or ''}".strip()
+    return f"select *, {columns} from {quoted(step.from_)} window w as ({window})"
+
+
+def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansStep, frame: Any) -> None:
+    """The board of a step's queries."""
+    said: dict[str, Any] = {"key": list(step.key) or None, "watermark": step.watermark, "offset": step.offset}
+    if isinstance(step, SpansStep):
+        said |= {"span": step.span, "postpone": step.postpone, "longest": step.longest}
+    else:
+        said["time"] = step.time
+    with at(loaded, "steps", number):
+        board = sash.stream(frame, slicer=step.slicer, **said)
+    for place, query in enumerate(step.queries):
+        calls = {}
+        for name, text in query.columns.items():
+            with at(loaded, "steps", number, "queries", place, "columns", name):
+                calls[name] = aggregate_of(text)
+        with at(loaded, "steps", number, "queries", place):
+            board = board.query(calls, range=_extent(query.range), slide=_extent(query.slide), using=query.using)
+    with at(loaded, "steps", number):
+        built.frames[step.name] = board.results(emit=step.emit, starts=step.starts)
+        built.boards[step.name] = board
+
+
+def _extent(given: str | int | Delta | Until | None) -> Any:
+    """A range or a slide as ``sash.stream`` takes it."""
+    if isinstance(given, Delta):
+        return delta(given.of, given.delta)
+    return punctuation(given.until) if isinstance(given, Until) else given

@@ -1,0 +1,177 @@
+"""A pipeline file, read: its variables replaced, everything that can be known without Spark checked."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sash.errors import SashError
+from sash.pipelines import places
+from sash.pipelines.model import ONLY_STREAMS, Pipeline, Sink, SqlStep
+from sash.pipelines.variables import Variables
+
+WORDS = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known here",
+    "string_type": "must be text",
+    "string_pattern_mismatch": "must be a word: letters, digits and _, and no digit first",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "too_short": "must not be empty",
+}
+KINDS = ("sql", "windows", "stream", "spans")
+
+
+class PipelineError(SashError):
+    """Something is wrong with a pipeline, at a line of its file."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file, the values of its variables, and where in it everything stands."""
+
+    file: Path
+    lines: dict[places.Path, int]
+    variables: Variables
+
+    def error(self, sentence: str, *path: str | int) -> PipelineError:
+        """What is wrong at a place of the file."""
+        line = places.line_of(self.lines, path)
+        return PipelineError(self.variables.masked(f"{self.file.name}{f', line {line}' if line else ''}: {sentence}"))
+
+
+@dataclass(frozen=True)
+class Loaded(Text):
+    """A pipeline, and the file it is from."""
+
+    pipeline: Pipeline
+    streaming: bool  # whether it runs as a stream
+
+    @property
+    def folder(self) -> Path:
+        """Where relative paths begin."""
+        return self.file.parent
+
+    def sink_name(self, number: int) -> str:
+        """The name of a sink: its own, or that of the step it takes from."""
+        sink = self.pipeline.sinks[number]
+        return sink.name or self.taken(sink) + ("_late" if sink.late else "")
+
+    def taken(self, sink: Sink) -> str:
+        """The step, or the source, that a sink takes from."""
+        names = [step.name for step in self.pipeline.steps] or list(self.pipeline.sources)
+        return sink.from_ or names[-1]
+
+
+def load(file: str | Path, values: Mapping[str, Any] | None = None, stream: bool | None = None) -> Loaded:
+    """A pipeline from its file.
+
+    Args:
+        file: the path of a TOML file.
+        values: variables that override those of the file.
+        stream: whether it runs as a stream; as the file says, unless given.
+
+    """
+    file = Path(file)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        raise PipelineError(f"{file} cannot be read: {reason}") from None
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        said = re.sub(r" \(at line (\d+), column (\d+)\)| \(at end of document\)", "", str(error))
+        at = re.search(r"line (\d+)", str(error))
+        where = f", line {at[1]}" if at else ", at its end"
+        raise PipelineError(f"{file.name}{where}: {said[:1].lower()}{said[1:]}") from None
+    return _checked(file, given, places.places(text), values or {}, stream)
+
+
+def _checked(
+    file: Path, given: dict[str, Any], lines: dict[places.Path, int], values: Mapping[str, Any], stream: bool | None
+) -> Loaded:
+    declared = given.get("variables", {})
+    streaming = given.get("mode") == "stream" if stream is None else stream
+    mode = {"mode": "stream" if streaming else "batch"}
+    variables = Variables({**(declared if isinstance(declared, dict) else {}), **values, **mode})
+    text = Text(file, lines, variables)
+    filled = {key: value if key == "variables" else _filled(text, value, (key,)) for key, value in given.items()}
+    try:
+        pipeline = Pipeline.model_validate(filled)
+    except ValidationError as error:
+        raise _told(text, error) from None
+    loaded = Loaded(file, lines, variables, pipeline, streaming)
+    _check_names(loaded)
+    return loaded
+
+
+def _filled(text: Text, value: Any, path: places.Path) -> Any:
+    """A value with its variables replaced."""
+    if isinstance(value, dict):
+        return {key: _filled(text, each, (*path, key)) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_filled(text, each, (*path, place)) for place, each in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+    try:
+        return text.variables.filled(value)
+    except SashError as error:
+        raise text.error(str(error), *path) from None
+
+
+def _told(text: Text, error: ValidationError) -> PipelineError:
+    """All that the model does not like, a line each."""
+    sentences: dict[str, None] = {}
+    for each in error.errors(include_url=False):
+        path = [key for place, key in enumerate(each["loc"]) if not _is_tag(each["loc"], place)]
+        words = WORDS.get(each["type"])
+        if words is None:
+            words = each["msg"].removeprefix("Value error, ")
+            words = words if each["type"] in ("value_error", "kind") else words[:1].lower() + words[1:]
+        name = ".".join(str(key) for key in path if not isinstance(key, int))
+        shown = f"{name} {words}" if each["type"] not in ("value_error", "kind") else words
+        sentences[str(text.error(shown, *path))] = None
+    return PipelineError("\n".join(sentences))
+
+
+def _is_tag(path: tuple[str | int, ...], place: int) -> bool:
+    """Whether a piece of a place is not of the file: the kind of a step, or of a range."""
+    after_step = place == 2 and path[0] == "steps" and path[2] in KINDS
+    return after_step or (place > 4 and path[place] in ("str", "int", "Delta", "Until"))
+
+
+def _check_names(loaded: Loaded) -> None:
+    """Every name is its own, and is known before it is used."""
+    pipeline = loaded.pipeline
+    known = {name.lower(): name for name in pipeline.sources}
+    for number, step in enumerate(pipeline.steps):
+        if step.name.lower() in known:
+            raise loaded.error(f"the name {step.name} is taken", "steps", number, "name")
+        if not isinstance(step, SqlStep) and step.from_.lower() not in known:
+            raise _unknown(loaded, step.from_, known, "steps", number, "from")
+        known[step.name.lower()] = step.name
+    boards = {step.name.lower() for step in pipeline.steps if step.kind in ("stream", "spans")}
+    names: set[str] = set()
+    for number, sink in enumerate(pipeline.sinks):
+        taken = loaded.taken(sink).lower()
+        if taken not in known:
+            raise _unknown(loaded, loaded.taken(sink), known, "sinks", number, "from")
+        if sink.late and taken not in boards:
+            raise loaded.error(f"late is for steps of streams and spans, {taken} is none", "sinks", number, "late")
+        if sink.format in ONLY_STREAMS:
+            raise loaded.error(f"{sink.format} is a source, not a sink", "sinks", number, "format")
+        if loaded.sink_name(number).lower() in names:
+            sentence = f"two sinks are called {loaded.sink_name(number)}; give one a name of its own"
+            raise loaded.error(sentence, "sinks", number, "name")
+        names.add(loaded.sink_name(number).lower())
+
+
+def _unknown(loaded: Loaded, name: str, known: dict[str, str], *path: str | int) -> PipelineError:
+    return loaded.error(f"there is no {name} here; there are {', '.join(known.values())}", *path)

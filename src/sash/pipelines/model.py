@@ -1,0 +1,200 @@
+"""What a pipeline file says: the model that checks it, and that editors' JSON schema is made from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="a word: letters, digits and _")]
+Option = str | int | float | bool
+Names = Annotated[list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)]
+Texts = Annotated[dict[str, str], Field(min_length=1)]
+
+FILES = ("parquet", "csv", "json", "orc", "text", "avro", "xml")
+ONLY_STREAMS = ("rate", "rate-micro-batch", "socket")
+
+
+class Part(BaseModel):
+    """A table of the file; keys that it does not know are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Spark(Part):
+    """Where it runs."""
+
+    master: str | None = Field(None, description="such as local[2], spark://host:7077, yarn or k8s://…")
+    remote: str | None = Field(None, description="a Spark Connect server: sc://host:15002")
+    packages: Names = Field([], description="Maven coordinates of connectors that Spark fetches")
+    conf: dict[str, Option] = Field({}, description="settings of Spark, by their full names in quotes")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if self.master and self.remote:
+            raise ValueError("master and remote are two places; give one of them")
+        return self
+
+
+class Stream(Part):
+    """How it runs as a stream."""
+
+    checkpoint: str | None = Field(None, description="the folder that lets a stream go on where it was")
+    trigger: str = Field("available now", description='"available now", or how often: "10 seconds"')
+
+
+class Place(Part):
+    """Where rows come from, or go to."""
+
+    format: str | None = Field(None, description="parquet, csv, json, orc, jdbc, kafka, delta, iceberg, …")
+    path: str | None = Field(None, description="a file or a folder; relative to the pipeline's file")
+    table: str | None = Field(None, description="a table of Spark's catalogue, or of the database for jdbc")
+    options: dict[str, Option] = Field({}, description="what the format takes, as in Spark's reader and writer")
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> Self:
+        if self.path and self.table:
+            raise ValueError("path and table are two places; give one of them")
+        if self.format in FILES and not self.path:
+            raise ValueError(f"{self.format} needs a path")
+        if self.format == "jdbc" and "url" not in self.options:
+            raise ValueError("jdbc needs options.url")
+        if self.format == "kafka" and "kafka.bootstrap.servers" not in self.options:
+            raise ValueError('kafka needs options."kafka.bootstrap.servers"')
+        if not (self.path or self.table or self.format):
+            raise ValueError("give a path, a table or a format")
+        return self
+
+
+class Source(Place):
+    """Where rows come from."""
+
+    columns: str | None = Field(
+        None, alias="schema", description="columns and types as in Spark SQL; of Kafka: those of JSON in its values"
+    )
+    static: bool = Field(False, description="whether it is read once, as a table, also when the pipeline is a stream")
+    where: str | None = Field(None, description="a condition in SQL, for rows that are wanted")
+
+
+class SqlStep(Part):
+    """A query of Spark SQL with the window functions of Sash."""
+
+    name: Name
+    kind: Literal["sql"] = "sql"
+    sql: str
+
+
+class WindowsStep(Part):
+    """Columns that are added, each computed over every row's frame."""
+
+    name: Name
+    kind: Literal["windows"]
+    from_: Name = Field(alias="from")
+    partition_by: Names = Field([], description="columns or expressions whose values have windows of their own")
+    order_by: Names = Field([], description='keys of the order, such as "at" or "delay desc nulls last"')
+    frame: str | None = Field(None, description="as in SQL: range between '7 days' preceding and current row")
+    columns: Texts = Field(description='functions by the names of their columns: median = "median(delay)"')
+
+
+class Delta(Part):
+    """Windows by how far a column has moved."""
+
+    delta: float
+    of: str
+
+
+class Until(Part):
+    """Windows that end where a condition holds."""
+
+    until: str
+
+
+class Query(Part):
+    """Aggregates over the windows of a stream."""
+
+    range: str | int | Delta | Until = Field(
+        description='"15 minutes", 100 rows, {delta = 5, of = "km"}, {until = "…"}'
+    )
+    slide: str | int | Delta | None = None
+    using: str | None = Field(None, description="the algorithm, for the curious")
+    columns: Texts = Field(description='aggregates by the names of their columns: peak = "max(load)"')
+
+
+class Queries(Part):
+    """What continuous queries have in common."""
+
+    name: Name
+    from_: Name = Field(alias="from")
+    key: Names = []
+    watermark: str | None = Field(None, description="how far behind the latest event others may be")
+    offset: str | None = None
+    slicer: Literal["panes", "pairs", "cutty"] | None = None
+    emit: Literal["final", "changes", "updates"] = "final"
+    starts: bool = Field(False, description="whether answers have the starts of their windows, too")
+    queries: list[Query] = Field(min_length=1)
+
+
+class StreamStep(Queries):
+    """Continuous queries over events of one moment."""
+
+    kind: Literal["stream"]
+    time: str | None = Field(None, description="the column of event times")
+
+
+class SpansStep(Queries):
+    """Continuous queries over events that last."""
+
+    kind: Literal["spans"]
+    span: tuple[str, str] = Field(description='the columns of starts and ends: ["start", "end"]')
+    postpone: str | None = Field(None, description='how long windows wait for events that last on; "auto"')
+    longest: str | None = Field(None, description="how long an event may last")
+
+
+def _kind(given: Any) -> str | None:
+    said = given.get("kind") if isinstance(given, dict) else getattr(given, "kind", None)
+    return "sql" if said is None and isinstance(given, dict) and "sql" in given else said
+
+
+Step = Annotated[
+    Annotated[SqlStep, Tag("sql")]
+    | Annotated[WindowsStep, Tag("windows")]
+    | Annotated[StreamStep, Tag("stream")]
+    | Annotated[SpansStep, Tag("spans")],
+    Discriminator(
+        _kind,
+        custom_error_type="kind",
+        custom_error_message='a step has sql, or a kind: "windows", "stream" or "spans"',
+    ),
+]
+
+
+class Sink(Place):
+    """Where rows go."""
+
+    name: Name | None = Field(None, description="for the checkpoint and the summary; the step's, unless given")
+    from_: Name | None = Field(None, alias="from", description="a step or a source; the last step, unless given")
+    mode: Literal["overwrite", "append", "error", "ignore"] | None = Field(
+        None, description="of a batch; overwrite, unless given. A stream appends"
+    )
+    partition_by: Names = []
+    key: str | None = Field(None, description="of Kafka: the column that becomes the key of messages")
+    late: bool = Field(False, description="whether it takes the rows that came too late, in the place of answers")
+
+
+class Pipeline(Part):
+    """Sources, steps and sinks."""
+
+    imports: Names = Field([], description="files or modules of Python with aggregates of your own")
+    variables: dict[Name, Option] = Field({}, description="values for ${name}; --set name=value overrides them")
+    mode: Literal["batch", "stream"] = Field("batch", description="how it runs unless --batch or --stream says so")
+    spark: Spark = Spark()
+    stream: Stream = Stream()
+    sources: dict[Name, Source] = Field(min_length=1)
+    steps: list[Step] = []
+    sinks: list[Sink] = Field(min_length=1)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a pipeline file."""
+    made = Pipeline.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A pipeline of Sash", **made}

@@ -1,0 +1,240 @@
+"""Runs pipelines: as a batch, sink after sink; as a stream, a query for each sink until they end or are stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sash.errors import SashError
+from sash.pipelines.building import Built, at, build, check_history, resolved
+from sash.pipelines.loading import Loaded, PipelineError
+from sash.pipelines.reporting import Progress, Reporter, Summary, Written
+from sash.spark import flowing, reading, writing
+
+SHOWN = 50  # rows on a console
+PAUSE = 0.3  # seconds between two looks at a stream
+BESIDE = ("console", "memory", "noop")  # formats that keep nothing
+
+
+class Failed(SashError):
+    """A pipeline was right, and failed as it ran."""
+
+
+def run(loaded: Loaded, spark: Any, reporter: Reporter | None = None) -> Summary:
+    """Run a pipeline, and say what it did; Ctrl-C stops a stream, which goes on with the same batch the next time.
+
+    Args:
+        loaded: the pipeline, of ``load``.
+        spark: the session.
+        reporter: who is told how far it is.
+
+    """
+    reporter = reporter or Reporter()
+    built = build(loaded, spark)
+    targets = checked(loaded, spark, built)
+    summary = Summary(loaded.file.stem, "stream" if loaded.streaming else "batch")
+    begin = time.monotonic()
+    try:
+        (_streamed if loaded.streaming else _batched)(loaded, built, targets, summary, reporter)
+    finally:
+        summary.seconds = time.monotonic() - begin
+    return summary
+
+
+def checked(loaded: Loaded, spark: Any, built: Built) -> list[writing.Target]:
+    """The targets of the sinks; what could not be written is refused before anything runs."""
+    if not loaded.streaming:
+        check_history(loaded)
+    targets = []
+    read = {resolved(loaded, source.path) for source in loaded.pipeline.sources.values() if source.path}
+    written: dict[str, int] = {}
+    for number, sink in enumerate(loaded.pipeline.sinks):
+        with at(loaded, "sinks", number):
+            target = _target(loaded, number)
+            if target.path is not None and _around(target.path, read):
+                raise SashError(f"{target.shown} is read by this pipeline; it cannot be written, too")
+            where = target.path or target.table
+            if where is not None and written.setdefault(where, number) != number:
+                raise SashError(f"{target.shown} is written by two sinks")
+            _check_columns(built.frames[loaded.taken(sink)], target, sink.late)
+            if loaded.streaming:
+                _check_stream(loaded, built, number, target)
+            writing.check(spark, target, loaded.streaming)
+            targets.append(target)
+    return targets
+
+
+def _target(loaded: Loaded, number: int) -> writing.Target:
+    sink = loaded.pipeline.sinks[number]
+    path = None if sink.path is None else resolved(loaded, sink.path)
+    mode = sink.mode or ("append" if loaded.streaming else "overwrite")
+    if loaded.streaming and mode != "append":
+        raise SashError(f"a stream appends, got mode {mode}")
+    name = loaded.sink_name(number)
+    return writing.Target(name, sink.format, path, sink.table, mode, tuple(sink.partition_by), sink.options, sink.key)
+
+
+def _around(path: str, read: set[str]) -> bool:
+    """Whether writing a path would touch one that is read."""
+    if "://" in path:
+        return path.rstrip("/") in {each.rstrip("/") for each in read}
+    here = Path(path).resolve()
+    others = [Path(each).resolve() for each in read if "://" not in each]
+    return any(here == each or here in each.parents or each in here.parents for each in others)
+
+
+def _check_columns(frame: Any, target: writing.Target, late: bool) -> None:
+    if late:
+        return
+    for name in (*target.partition_by, *([target.key] if target.key else [])):
+        if name not in frame.columns:
+            raise SashError(f"there is no column {name} to write; there are {', '.join(frame.columns)}")
+
+
+def _check_stream(loaded: Loaded, built: Built, number: int, target: writing.Target) -> None:
+    if not built.frames[loaded.taken(loaded.pipeline.sinks[number])].isStreaming:
+        raise SashError("what a sink takes must be a stream, got a table that is static")
+    if loaded.pipeline.stream.checkpoint is None and target.kind not in BESIDE:
+        raise SashError('a stream needs a checkpoint to go on where it was: [stream] checkpoint = "checkpoints/…"')
+    flowing.when(loaded.pipeline.stream.trigger)
+
+
+def _batched(loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter) -> None:
+    for number, target in enumerate(targets):
+        sink, taken = loaded.pipeline.sinks[number], loaded.taken(loaded.pipeline.sinks[number])
+        reporter.began(target.name)
+        begin, count = time.monotonic(), reading.Count()
+        with _failing(loaded, number):
+            board = built.boards.get(taken)
+            frame = built.boards[taken].late() if sink.late else built.frames[taken]
+            rows = _write(count.of(writing.shaped(frame, target)), target, count, reporter)
+            late = board.late().count() if board is not None and not sink.late else None
+        written = Written(target.name, taken, _shown(loaded, target), rows, late, time.monotonic() - begin)
+        summary.sinks.append(written)
+        reporter.ended(written)
+        for name in built.needs[taken]:
+            if name not in summary.rows_in:
+                summary.rows_in[name] = built.counts[name].get()
+
+
+def _write(frame: Any, target: writing.Target, count: reading.Count, reporter: Reporter) -> int | None:
+    """Write a batch; how many rows that were, where it is known."""
+    if target.kind == "console":
+        rows = frame.limit(SHOWN + 1).toArrow()
+        reporter.show(target.name, rows)
+        return rows.num_rows if rows.num_rows <= SHOWN else None
+    if not writing.write(frame, target):
+        return 0
+    return None if target.kind == "memory" else count.get()
+
+
+def _streamed(
+    loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter
+) -> None:
+    stream, flows = loaded.pipeline.stream, []
+    begin = time.monotonic()
+    try:
+        for number, target in enumerate(targets):
+            sink = loaded.pipeline.sinks[number]
+            taken = loaded.taken(sink)
+            step = next((each for each in loaded.pipeline.steps if each.name == taken), None)
+            reporter.began(target.name)
+            folder = stream.checkpoint and f"{resolved(loaded, stream.checkpoint).rstrip('/')}/{target.name}"
+            with _failing(loaded, number):
+                frame = built.frames[taken]
+                if sink.late:
+                    both = built.boards[taken].results(late=True)
+                    frame = both.where("late is not null").select("late.*")
+                updates = not sink.late and getattr(step, "emit", "final") == "updates"
+                query = flowing.start(frame, target, folder, stream.trigger, updates, reporter.show)
+            flows.append(Flow(number, target.name, taken, query, sink.late))
+        _watched(loaded, flows, reporter)
+    except KeyboardInterrupt:
+        summary.stopped = True
+    finally:
+        for flow in flows:
+            flow.stop()
+            flow.look(reporter)
+            place = _shown(loaded, targets[flow.number])
+            seconds = time.monotonic() - begin
+            written = Written(flow.name, flow.taken, place, flow.progress.answers, flow.progress.late, seconds)
+            summary.sinks.append(written)
+            summary.rows_in.setdefault(flow.name, flow.progress.rows_in)
+            reporter.ended(written)
+
+
+def _watched(loaded: Loaded, flows: list[Flow], reporter: Reporter) -> None:
+    """Wait for the queries, until all have ended or one has failed."""
+    while True:
+        going = [flow for flow in flows if flow.query.isActive]
+        for flow in flows:
+            flow.look(reporter)
+            error = None if flow.query.isActive else flow.query.exception()
+            if error is not None:
+                raise _failed(loaded, flow.number, error)
+        if not going:
+            return
+        time.sleep(PAUSE)
+
+
+class Flow:
+    """A streaming query, and how far it is."""
+
+    def __init__(self, number: int, name: str, taken: str, query: Any, late: bool) -> None:
+        self.number, self.name, self.taken, self.query, self._late = number, name, taken, query, late
+        self.progress = Progress(name)
+        self._seen = -1
+
+    def look(self, reporter: Reporter) -> None:
+        """Take in the batches since the last look."""
+        for each in self.query.recentProgress:
+            if each["batchId"] <= self._seen:
+                continue
+            self._seen = each["batchId"]
+            self._add(each)
+            reporter.moved(self.progress)
+
+    def stop(self) -> None:
+        """End the query, if it goes on."""
+        if self.query.isActive:
+            self.query.stop()
+
+    def _add(self, batch: Any) -> None:
+        now = self.progress
+        now.batch = self._seen
+        now.rows_in += batch["numInputRows"]
+        now.rate = batch["processedRowsPerSecond"] or 0.0
+        for name, metrics in (batch["observedMetrics"] or {}).items():
+            if name.startswith("sash "):
+                late = metrics["late"] or 0
+                now.answers = (now.answers or 0) + (late if self._late else metrics["answers"] or 0)
+                now.late = None if self._late else (now.late or 0) + late
+        mark = (batch["eventTime"] or {}).get("watermark")
+        if mark and not mark.startswith("1970-01-01T00:00:00"):
+            now.watermark = mark
+            now.lag = (datetime.now(UTC) - datetime.fromisoformat(mark)).total_seconds()
+
+
+def _shown(loaded: Loaded, target: writing.Target) -> str:
+    return loaded.variables.masked(target.shown)
+
+
+@contextmanager
+def _failing(loaded: Loaded, number: int) -> Iterator[None]:
+    """Let a failure at run time say which sink it was."""
+    try:
+        yield
+    except PipelineError:
+        raise
+    except Exception as error:
+        raise _failed(loaded, number, error) from error
+
+
+def _failed(loaded: Loaded, number: int, error: Exception) -> Failed:
+    """Why a sink could not be written, in a sentence."""
+    said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return Failed(str(loaded.error(f"{loaded.sink_name(number)} could not be written: {said}", "sinks", number)))

@@ -1,0 +1,62 @@
+"""What a pipeline writes with Spark as a stream: one streaming query for each sink."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from sash.errors import SashError
+from sash.spark import postgres
+from sash.spark.writing import Target, shaped
+from sash.windows.extents import interval_of
+
+NOW = "available now"
+Show = Callable[[str, Any], None]
+
+
+def start(
+    frame: DataFrame, target: Target, checkpoint: str | None, trigger: str, updates: bool, show: Show | None = None
+) -> Any:
+    """A query that writes answers as they come."""
+    writer: Any = shaped(frame, target).writeStream.queryName(target.name)
+    writer = writer.outputMode("update" if updates else "append").trigger(**when(trigger))
+    writer = writer.option("checkpointLocation", checkpoint) if checkpoint else writer
+    if target.kind == "jdbc":
+        return writer.foreachBatch(_into_database(target, checkpoint or target.name)).start()
+    if target.kind == "console" and show is not None:
+        return writer.foreachBatch(lambda batch, number: show(target.name, batch.limit(51).toArrow())).start()
+    if updates and target.path is not None and target.kind != "delta":
+        raise SashError(f"files keep what is written, got {target.kind} for early answers; use emit = 'final'")
+    writer = writer.format(target.kind).options(**target.options)
+    writer = writer.partitionBy(*target.partition_by) if target.partition_by else writer
+    if target.table is not None:
+        return writer.toTable(target.table)
+    return writer.start(*([target.path] if target.path else []))
+
+
+def when(trigger: str) -> dict[str, Any]:
+    """What Spark takes for a trigger.
+
+    >>> when("available now"), when("10 seconds")
+    ({'availableNow': True}, {'processingTime': '10 seconds'})
+    """
+    if trigger == NOW:
+        return {"availableNow": True}
+    try:
+        interval_of("trigger", trigger)
+    except SashError as error:
+        raise SashError(f'{error}; or "{NOW}"') from None
+    return {"processingTime": trigger}
+
+
+def _into_database(target: Target, query: str) -> Callable[[DataFrame, int], None]:
+    def put(batch: DataFrame, number: int) -> None:
+        if postgres.is_postgres(target.options):
+            postgres.write(batch, target.options, target.table, append=True, batch=(query, number))
+            return
+        named = {"dbtable": target.table} if target.table else {}
+        batch.write.format("jdbc").mode("append").options(**target.options, **named).save()
+
+    return put

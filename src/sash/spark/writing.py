@@ -1,0 +1,155 @@
+"""What a pipeline writes with Spark as a batch: whole, or not at all, wherever the place allows it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sash.errors import SashError
+from sash.expressions.naming import quoted
+from sash.spark import postgres
+
+OF_KAFKA = {"key", "value", "topic", "headers", "partition"}
+REPLACES = ("delta", "iceberg")  # these replace a table in one step themselves
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where rows go."""
+
+    name: str
+    format: str | None
+    path: str | None
+    table: str | None
+    mode: str
+    partition_by: tuple[str, ...]
+    options: Mapping[str, Any]
+    key: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The format, parquet unless another is named."""
+        return self.format or "parquet"
+
+    @property
+    def shown(self) -> str:
+        """Where the rows are, for people."""
+        return self.path or self.table or str(self.options.get("topic") or self.options.get("dbtable") or self.kind)
+
+
+def shaped(frame: DataFrame, target: Target) -> DataFrame:
+    """The rows as their target takes them: for Kafka, JSON, unless they are messages already."""
+    if target.kind != "kafka" or ("value" in frame.columns and OF_KAFKA.issuperset(frame.columns)):
+        return frame
+    value = F.to_json(F.struct(*(F.col(quoted(name)) for name in frame.columns))).alias("value")
+    key = [F.col(quoted(target.key)).cast("string").alias("key")] if target.key else []
+    return frame.select(*key, value)
+
+
+def check(spark: Any, target: Target, streaming: bool) -> None:
+    """Refuse before anything runs what could not be written, or would mix what batches and streams wrote."""
+    if target.mode == "error" and _exists(spark, target):
+        raise SashError(f"{target.shown} is there already; mode says that this is an error")
+    if target.path is None or target.kind in REPLACES or not is_local(spark, target.path):
+        return
+    folder = Path(target.path.removeprefix("file:"))
+    by_stream, another = (folder / "_spark_metadata").exists(), "give each a path of its own, such as out/${mode}/…"
+    if streaming and not by_stream and folder.is_dir() and any(folder.iterdir()):
+        raise SashError(f"{target.shown} has files of a batch, to which a stream would add its own; {another}")
+    if not streaming and by_stream:
+        raise SashError(f"{target.shown} is written by a stream; {another}")
+
+
+def write(frame: DataFrame, target: Target) -> bool:
+    """Write all rows; whether there was something to do."""
+    spark = frame.sparkSession
+    if target.mode == "ignore" and _exists(spark, target):
+        return False
+    if target.kind == "memory":
+        frame.createOrReplaceTempView(target.name)
+    elif target.table is not None and target.kind != "jdbc":
+        _table(frame, target)
+    elif target.kind == "jdbc" and postgres.is_postgres(target.options):
+        postgres.write(frame, target.options, target.table, append=target.mode == "append")
+    elif target.path is not None and target.mode != "append" and is_local(spark, target.path):
+        _folder(frame, target, Path(target.path.removeprefix("file:")))
+    else:
+        _plain(frame, target, target.mode if target.kind != "kafka" else "append").save(
+            *([target.path] if target.path else [])
+        )
+    return True
+
+
+def is_local(spark: Any, path: str) -> bool:
+    """Whether files that Spark writes are those of this process: no cluster, no server in between."""
+    if "://" in path or type(spark).__module__.startswith("pyspark.sql.connect"):
+        return False
+    return str(spark.conf.get("spark.master", "")).startswith("local")
+
+
+def _plain(frame: DataFrame, target: Target, mode: str) -> Any:
+    writer = frame.write.format(target.kind).mode(mode).options(**target.options)
+    writer = writer.option("header", True) if target.kind == "csv" and "header" not in target.options else writer
+    if target.kind == "jdbc" and target.table:
+        writer = writer.option("dbtable", target.table)
+    return writer.partitionBy(*target.partition_by) if target.partition_by else writer
+
+
+def _exists(spark: Any, target: Target) -> bool:
+    if target.table is not None and target.kind != "jdbc":
+        return bool(spark.catalog.tableExists(target.table))
+    if target.path is None:
+        return False
+    if is_local(spark, target.path):
+        return Path(target.path.removeprefix("file:")).exists()
+    try:
+        return not spark.read.format("binaryFile").load(target.path).isEmpty()
+    except Exception:
+        return False
+
+
+def _folder(frame: DataFrame, target: Target, folder: Path) -> None:
+    """Write into a hidden folder beside, and put it into its place at the end."""
+    made, old = folder.with_name(f".{folder.name}.sash-new"), folder.with_name(f".{folder.name}.sash-old")
+    if old.exists() and not folder.exists():  # a run ended between the two steps below
+        os.replace(old, folder)
+    _removed(made, old)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _plain(frame, target, "overwrite").save(str(made))
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(made, folder)
+    finally:
+        _removed(made, old) if folder.exists() else _removed(made)
+
+
+def _removed(*folders: Path) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+        if folder.is_file():
+            folder.unlink()
+
+
+def _table(frame: DataFrame, target: Target) -> None:
+    """A table of the catalogue; a new one takes the place of the old one when it is whole."""
+    spark, name = frame.sparkSession, str(target.table)
+    if target.mode != "overwrite" or target.kind in REPLACES or not spark.catalog.tableExists(name):
+        _plain(frame, target, target.mode).saveAsTable(name)
+        return
+    made = f"{name}__sash_new"
+    spark.sql(f"DROP TABLE IF EXISTS {made}")
+    try:
+        _plain(frame, target, "overwrite").saveAsTable(made)
+    except BaseException:
+        spark.sql(f"DROP TABLE IF EXISTS {made}")
+        raise
+    spark.sql(f"DROP TABLE {name}")
+    spark.sql(f"ALTER TABLE {made} RENAME TO {name}")
