@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ def run(file: File, set_: Set = None, stream: Stream = None, as_json: Json = Fal
         from sash.pipelines import load
         from sash.pipelines import run as running
 
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
         loaded = load(file, values(set_), stream)
         with session(loaded) as (spark, log), reporter_of(as_json, log) as reporter:
             summary = running(loaded, spark, reporter)

@@ -114,18 +114,10 @@ def resolved(loaded: Loaded, path: str) -> str:
 
 def _flows(source: Source, streaming: bool) -> bool:
     """Whether a source is read as a stream."""
-    if source.format in ONLY_STREAMS and source.static:
-        raise SashError(f"{source.format} cannot be static")
-    return streaming and not source.static
-
-
-def check_history(loaded: Loaded) -> None:
-    """Refuse sources that have no history, for a batch."""
-    for name, source in loaded.pipeline.sources.items():
-        if source.format in ONLY_STREAMS:
-            raise loaded.error(
-                f"{source.format} has no history to be run as a batch; run it with --stream", "sources", name, "format"
-            )
+    flows = streaming and not source.static
+    if source.format in ONLY_STREAMS and not flows:
+        raise SashError(f"{source.format} has no history to be read as a table; run it with --stream, and not static")
+    return flows
 
 
 def _counted(built: Built, name: str) -> Any:

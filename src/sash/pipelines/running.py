@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sash.errors import SashError
-from sash.pipelines.building import Built, at, build, check_history, resolved
+from sash.pipelines.building import Built, at, build, resolved
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Progress, Reporter, Summary, Written
 from sash.spark import flowing, reading, writing
@@ -47,8 +47,6 @@ def run(loaded: Loaded, spark: Any, reporter: Reporter | None = None) -> Summary
 
 def checked(loaded: Loaded, spark: Any, built: Built) -> list[writing.Target]:
     """The targets of the sinks; what could not be written is refused before anything runs."""
-    if not loaded.streaming:
-        check_history(loaded)
     targets = []
     read = {resolved(loaded, source.path) for source in loaded.pipeline.sources.values() if source.path}
     written: dict[str, int] = {}
@@ -148,7 +146,7 @@ def _streamed(
                 frame = built.frames[taken]
                 if sink.late:
                     both = built.boards[taken].results(late=True)
-                    frame = both.where("late is not null").select("late.*")
+                    frame = both.where("late is not null").select("late.reason", "late.row.*")
                 updates = not sink.late and getattr(step, "emit", "final") == "updates"
                 query = flowing.start(frame, target, folder, stream.trigger, updates, reporter.show)
             flows.append(Flow(number, target.name, taken, query, sink.late))
@@ -216,7 +214,7 @@ class Flow:
         mark = (batch["eventTime"] or {}).get("watermark")
         if mark and not mark.startswith("1970-01-01T00:00:00"):
             now.watermark = mark
-            now.lag = (datetime.now(UTC) - datetime.fromisoformat(mark)).total_seconds()
+            now.lag = max((datetime.now(UTC) - datetime.fromisoformat(mark)).total_seconds(), 0.0)
 
 
 def _shown(loaded: Loaded, target: writing.Target) -> str:

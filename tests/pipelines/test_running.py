@@ -1,0 +1,351 @@
+"""Pipelines that run: what they answer, what they leave where they fail, and what they say."""
+
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sash.errors import SashError
+from sash.pipelines import Failed, Reporter, load, run
+
+START = datetime(2026, 11, 16, tzinfo=UTC)
+CARRIERS = ["AA", "UA", "DL"]
+
+
+def flights(count=300, first=0):
+    numbers = range(first, first + count)
+    return pa.table(
+        {
+            "carrier": [CARRIERS[number * 7 % 3] for number in numbers],
+            "at": pa.array([START + timedelta(minutes=3 * number) for number in numbers], pa.timestamp("us", "UTC")),
+            "ends": pa.array(
+                [START + timedelta(minutes=3 * number + 5 + number % 50) for number in numbers],
+                pa.timestamp("us", "UTC"),
+            ),
+            "delay": [float(number * 37 % 101) for number in numbers],
+        }
+    )
+
+
+@pytest.fixture
+def pipeline(tmp_path, spark):
+    """Writes a pipeline over 300 flights, and runs it."""
+    (tmp_path / "flights").mkdir()
+    pq.write_table(flights(), tmp_path / "flights" / "0.parquet")
+
+    def ran(text, stream=None, reporter=None, **values):
+        file = tmp_path / "p.toml"
+        file.write_text('[sources.flights]\npath = "flights"\n' + text)
+        return run(load(file, values, stream), spark, reporter)
+
+    ran.folder = tmp_path
+    return ran
+
+
+WINDOWS = """
+[[steps]]
+name = "typical"
+from = "flights"
+kind = "windows"
+partition_by = ["carrier"]
+order_by = ["at"]
+frame = "rows between 9 preceding and current row"
+columns.mid = "median(delay)"
+columns.worse = "count(*) filter (where delay > 50)"
+"""
+BOARD = """
+[[steps]]
+name = "boards"
+from = "flights"
+kind = "stream"
+time = "at"
+key = "carrier"
+watermark = "10 minutes"
+[[steps.queries]]
+range = "2 hours"
+slide = "1 hour"
+columns.n = "count(*)"
+columns.mid = "median(delay)"
+[[steps.queries]]
+range = "3 hours"
+columns.worst = "max(delay)"
+"""
+SINK = '[[sinks]]\npath = "out"\n'
+STREAM = '[stream]\ncheckpoint = "checkpoint"\n'
+
+
+def rows(folder, order):
+    table = pq.read_table(folder).sort_by(order)
+    for place, each in enumerate(table.schema):
+        if pa.types.is_timestamp(each.type):
+            table = table.set_column(place, each.name, table[each.name].cast(pa.timestamp("us", "UTC")))
+    return [tuple(row.values()) for row in table.to_pylist()]
+
+
+def test_windows_are_those_of_duckdb(pipeline):
+    summary = pipeline(WINDOWS + SINK)
+    flights_ = flights()  # noqa: F841
+    expected = duckdb.sql(
+        """select *, median(delay) over w, count(*) filter (where delay > 50) over w from flights_
+        window w as (partition by carrier order by "at" rows between 9 preceding and current row) order by "at" """
+    ).fetchall()
+    assert rows(pipeline.folder / "out", "at") == expected
+    assert summary.rows_in == {"flights": 300}
+    assert [(each.sink, each.rows, each.late) for each in summary.sinks] == [("typical", 300, None)]
+
+
+def hours(size):
+    return f"""
+        with edges as (select unnest(range(timestamptz '2026-11-16 01:00Z', timestamptz '2026-11-16 19:00Z',
+                                           interval 1 hour)) as e)
+        select carrier, e, count(*), median(delay), max(delay) from edges
+        join flights_ on "at" >= e - interval {size} hour and "at" < e group by all order by all"""
+
+
+def test_a_stream_answers_what_the_batch_does(pipeline):
+    both = BOARD + '[[sinks]]\npath = "out/${mode}"\n'
+    batch = pipeline(both)
+    stream = pipeline(STREAM + both, stream=True)
+    flights_ = flights()  # noqa: F841
+    expected = {row[:2]: row[2:4] for row in duckdb.sql(hours(2)).fetchall()}
+    found = {row[:2]: row[2:4] for row in rows(pipeline.folder / "out" / "batch", "window_end")}
+    assert {key: answer for key, answer in found.items() if answer[0] is not None} == expected
+    streamed = {row[:2]: row[2:4] for row in rows(pipeline.folder / "out" / "stream", "window_end")}
+    latest = max(key[1] for key in streamed)
+    assert streamed == {key: answer for key, answer in found.items() if key[1] <= latest}
+    assert latest == START + timedelta(hours=14)
+    assert (batch.sinks[0].rows, batch.sinks[0].late) == (len(found), 0)
+    assert (stream.sinks[0].rows, stream.sinks[0].late) == (len(streamed), 0)
+    assert stream.rows_in == {"boards": 300}
+
+    late = flights(2).set_column(1, "at", pa.array([START, None], pa.timestamp("us", "UTC")))
+    pq.write_table(pa.concat_tables([flights(100, 300), late]), pipeline.folder / "flights" / "1.parquet")
+    again = pipeline(STREAM + both, stream=True)
+    assert again.rows_in == {"boards": 102}
+    assert again.sinks[0].late == 2
+    batch = pipeline(both)
+    assert batch.sinks[0].late == 1  # only the one without a time: nothing follows a batch
+    found = {row[:2]: row[2:4] for row in rows(pipeline.folder / "out" / "batch", "window_end")}
+    streamed = {row[:2]: row[2:4] for row in rows(pipeline.folder / "out" / "stream", "window_end")}
+    differing = {key for key, answer in streamed.items() if found[key] != answer}
+    assert differing == {("AA", START + timedelta(hours=1)), ("AA", START + timedelta(hours=2))}  # the late one's
+
+
+def test_late_rows_have_a_sink_of_their_own(pipeline):
+    nowhere = flights(2).set_column(1, "at", pa.array([None, START], pa.timestamp("us", "UTC")))
+    pq.write_table(nowhere, pipeline.folder / "flights" / "1.parquet")
+    sinks = SINK + '[[sinks]]\nlate = true\npath = "late/${mode}"\nformat = "json"\n'
+    summary = pipeline(BOARD + sinks)
+    assert [each.rows for each in summary.sinks[1:]] == [1]
+    written = duckdb.sql(f"select reason, carrier from '{pipeline.folder}/late/batch/*.json'").fetchall()
+    assert written == [("at is NULL", "AA")]
+    summary = pipeline(STREAM + BOARD + '[[sinks]]\nlate = true\npath = "late/${mode}"\nformat = "json"\n', stream=True)
+    assert [each.rows for each in summary.sinks] == [1]
+    written = duckdb.sql(f"select reason, carrier from '{pipeline.folder}/late/stream/*.json'").fetchall()
+    assert written == [("at is NULL", "AA")]
+
+
+def test_spans_and_queries_follow_each_other(pipeline):
+    text = """
+    [[steps]]
+    name = "air"
+    from = "flights"
+    kind = "spans"
+    span = ["at", "ends"]
+    key = "carrier"
+    [[steps.queries]]
+    range = "1 hour"
+    columns.most = "max_concurrent()"
+    [[steps]]
+    name = "busiest"
+    sql = "select window_end, max_by(carrier, most) as carrier, max(most) as most from air group by window_end"
+    """
+    summary = pipeline(text + SINK)
+    table = flights()
+    starts, ends = table["at"].to_pylist(), table["ends"].to_pylist()
+    aloft = [sum(each <= at < end for each, end in zip(starts, ends, strict=True)) for at in starts]
+    assert summary.sinks[0].rows == len(rows(pipeline.folder / "out", "window_end"))
+    assert all(row[2] <= max(aloft) for row in rows(pipeline.folder / "out", "window_end"))
+    by_carrier = [
+        max(
+            sum(carrier == each and starts[k] <= at < ends[k] for k, each in enumerate(table["carrier"].to_pylist()))
+            for at in starts
+            if START <= at < START + timedelta(hours=1)
+        )
+        for carrier in CARRIERS
+    ]
+    assert rows(pipeline.folder / "out", "window_end")[0][2] == max(by_carrier)
+
+
+def test_aggregates_of_a_module_beside(pipeline):
+    (pipeline.folder / "mine.py").write_text(
+        "import math\nimport sash\n"
+        "def power(x):\n    return math.exp(x)\n"
+        "softmax = sash.Aggregate('softsum', lift=lambda x: power(x / 100), combine=lambda a, b: a + b)\n"
+    )
+    head = 'imports = ["mine.py"]\n'
+    file = pipeline.folder / "q.toml"
+    file.write_text(
+        head + '[sources.flights]\npath = "flights"\n' + BOARD.replace("max(delay)", "softsum(delay)")
+        + WINDOWS.replace("median(delay)", "softsum(delay)") + SINK
+    )  # fmt: skip
+    from pyspark.sql import SparkSession
+
+    run(load(file), SparkSession.active())
+    flights_ = flights()  # noqa: F841
+    expected = duckdb.sql(
+        """select sum(exp(delay / 100)) over w from flights_
+        window w as (partition by carrier order by "at" rows between 9 preceding and current row) order by "at" """
+    ).fetchall()
+    found = [row[-2] for row in rows(pipeline.folder / "out", "at")]
+    assert found == pytest.approx([each for (each,) in expected])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[[steps]]\nname = "a"\nsql = "select nothing from flights"\n' + SINK, "line 5: .*nothing"),
+        ('[[steps]]\nname = "a"\nsql = "select median(delay) over (order by) from flights"\n' + SINK, "line 5: "),
+        (WINDOWS.replace("median(delay)", "median(dely)") + SINK, "line 4: .*dely"),
+        (WINDOWS.replace("9 preceding", "9 precedin") + SINK, "line 4: "),
+        (BOARD.replace("median(delay)", "median(dely)") + SINK, "line 11: .*dely"),
+        (BOARD.replace("median(delay)", "median(delay) + 1") + SINK, "line 15: a continuous query selects aggregates"),
+        (BOARD.replace('range = "3 hours"', 'range = "0 hours"') + SINK, "line 16: range must be longer than zero"),
+        (BOARD.replace('time = "at"', 'time = "delay"') + SINK, "line 4: time"),
+        (BOARD + SINK + 'partition_by = ["plane"]\n', "line 19: there is no column plane to write; there are carrier"),
+        (BOARD + '[[sinks]]\npath = "flights/out"\n', "line 19: .* is read by this pipeline"),
+        (BOARD + '[[sinks]]\npath = "."\n', "is read by this pipeline"),
+        (BOARD + SINK + '[[sinks]]\nname="b"\npath = "out"\n', "is written by two sinks"),
+        ('[sources.more]\npath = "gone"\n' + BOARD + SINK, "line 3: .*gone"),
+        ('[sources.more]\nformat = "rate"\n' + BOARD + SINK, "line 3: rate has no history"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(pipeline, text, told):
+    with pytest.raises(SashError, match=r"p\.toml, .*" + told):
+        pipeline(text)
+    assert not (pipeline.folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (BOARD + SINK, "a stream needs a checkpoint"),
+        (STREAM + 'trigger = "soon"\n' + BOARD + SINK, "trigger .* or \"available now\""),
+        (STREAM + BOARD + SINK + 'mode = "overwrite"\n', "a stream appends, got mode overwrite"),
+        (STREAM + WINDOWS + SINK, "stream"),
+        (STREAM + '[sources.old]\npath = "flights"\nstatic = true\n[[sinks]]\nfrom = "old"\npath = "x"\n', "static"),
+        (STREAM + '[sources.new]\npath = "new"\nformat = "json"\n' + BOARD + SINK, "a stream of files needs a schema"),
+    ],
+)  # fmt: skip
+def test_what_a_stream_cannot_do_is_said_before_it_runs(pipeline, text, told):
+    (pipeline.folder / "new").mkdir()
+    with pytest.raises(SashError, match=told):
+        pipeline(text, stream=True)
+
+
+def test_a_batch_that_fails_leaves_what_was_there(pipeline):
+    pipeline(WINDOWS + SINK)
+    before = rows(pipeline.folder / "out", "at")
+    broken = WINDOWS + '[[steps]]\nname = "b"\nsql = "select *, raise_error(\'boom\') as e from typical"\n' + SINK
+    with pytest.raises(Failed, match=r"p\.toml, line 16: b could not be written: .*boom"):
+        pipeline(broken)
+    assert rows(pipeline.folder / "out", "at") == before
+    assert sorted(each.name for each in pipeline.folder.iterdir()) == ["flights", "out", "p.toml"]
+
+
+def test_a_run_that_ended_between_two_renames_is_mended(pipeline):
+    pipeline(WINDOWS + SINK)
+    (pipeline.folder / "out").rename(pipeline.folder / ".out.sash-old")
+    (pipeline.folder / ".out.sash-new").mkdir()
+    with pytest.raises(Failed):
+        pipeline('[[steps]]\nname = "b"\nsql = "select raise_error(\'boom\') from flights"\n' + SINK)
+    assert len(rows(pipeline.folder / "out", "at")) == 300
+
+
+def test_modes(pipeline):
+    pipeline(WINDOWS + SINK)
+    with pytest.raises(SashError, match="is there already; mode says that this is an error"):
+        pipeline(WINDOWS + SINK + 'mode = "error"\n')
+    assert pipeline(WINDOWS + SINK + 'mode = "ignore"\n').sinks[0].rows == 0
+    pipeline(WINDOWS + SINK + 'mode = "append"\n')
+    assert len(rows(pipeline.folder / "out", "at")) == 600
+    pipeline(WINDOWS + SINK + 'partition_by = "carrier"\n')
+    assert sorted(each.name for each in (pipeline.folder / "out").iterdir() if each.is_dir()) == [
+        "carrier=AA", "carrier=DL", "carrier=UA",
+    ]  # fmt: skip
+    assert (pipeline.folder / "out").is_dir()
+
+
+def test_batches_and_streams_do_not_mix(pipeline):
+    pipeline(BOARD + SINK)
+    with pytest.raises(SashError, match="has files of a batch, to which a stream would add its own; give each a path"):
+        pipeline(STREAM + BOARD + SINK, stream=True)
+    pipeline(STREAM + BOARD + SINK.replace("out", "flow"), stream=True)
+    with pytest.raises(SashError, match="is written by a stream; give each a path of its own"):
+        pipeline(BOARD + SINK.replace("out", "flow"))
+
+
+class Kept(Reporter):
+    def __init__(self):
+        self.shown = []
+
+    def show(self, sink, rows):
+        self.shown.append((sink, rows))
+
+
+def test_sinks_that_are_no_files(pipeline, spark):
+    kept = Kept()
+    sinks = """
+    [[sinks]]
+    format = "console"
+    name = "seen"
+    [[sinks]]
+    format = "memory"
+    name = "kept"
+    [[sinks]]
+    table = "typical_delays"
+    name = "stored"
+    """
+    for _ in range(2):  # a table that is there is replaced
+        pipeline(WINDOWS + sinks, reporter=kept)
+    assert [name for name, _ in kept.shown] == ["seen", "seen"]
+    assert kept.shown[0][1].num_rows == 51
+    assert spark.table("kept").count() == 300
+    assert spark.table("typical_delays").count() == 300
+    spark.sql("drop table typical_delays")
+
+
+def test_tables_and_csv_are_read(pipeline, spark):
+    pipeline(WINDOWS + '[[sinks]]\npath = "csv"\nformat = "csv"\n')
+    (pipeline.folder / "r.toml").write_text(
+        '[sources.typical]\npath = "csv"\nformat = "csv"\nwhere = "mid > 60"\n[[sinks]]\npath = "high"\n'
+    )
+    run(load(pipeline.folder / "r.toml"), spark)
+    assert {type(row[-1]) for row in rows(pipeline.folder / "high", "at")} == {int}
+    assert min(row[-2] for row in rows(pipeline.folder / "high", "at")) > 60
+
+
+def test_a_stream_of_a_rate_source(pipeline, spark):
+    kept = Kept()
+    (pipeline.folder / "s.toml").write_text(
+        """
+        mode = "stream"
+        [sources.ticks]
+        format = "rate-micro-batch"
+        options.rowsPerBatch = 100
+        [[steps]]
+        name = "n"
+        from = "ticks"
+        kind = "stream"
+        time = "timestamp"
+        watermark = "0 seconds"
+        [[steps.queries]]
+        range = "1 second"
+        columns.n = "count(*)"
+        [[sinks]]
+        format = "console"
+        """
+    )
+    assert run(load(pipeline.folder / "s.toml"), spark, kept).rows_in == {"n": 100}
