@@ -1,12 +1,15 @@
 """Pipelines that run: what they answer, what they leave where they fail, and what they say."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sash.cli import starter
 from sash.errors import SashError
 from sash.pipelines import Failed, Reporter, load, run
 
@@ -349,3 +352,28 @@ def test_a_stream_of_a_rate_source(pipeline, spark):
         """
     )
     assert run(load(pipeline.folder / "s.toml"), spark, kept).rows_in == {"n": 100}
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "pipelines.md"
+BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.split("]")[0].strip("["))
+def test_every_pipeline_of_the_docs_is_right(block, tmp_path, monkeypatch):
+    monkeypatch.setenv("DB_PASSWORD", "swordfish")
+    whole = block if "[[sinks]]" in block else block + '[[sinks]]\npath = "out"\n'
+    (tmp_path / "p.toml").write_text(whole)
+    assert load(tmp_path / "p.toml").pipeline.sinks
+
+
+@pytest.mark.parametrize("stream", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_the_pipeline_of_the_docs_runs(tmp_path, spark, stream):
+    (tmp_path / "p.toml").write_text(BLOCKS[0])
+    (tmp_path / "my_aggregates.py").write_text(starter.AGGREGATES)
+    (tmp_path / "flights").mkdir()
+    table = flights().rename_columns(["carrier", "at", "landed", "delay"])
+    table = table.append_column("dest", table["carrier"])
+    pq.write_table(table, tmp_path / "flights" / "0.parquet")
+    summary = run(load(tmp_path / "p.toml", {"day": "2026-01-01"}, stream), spark)
+    assert [each.sink for each in summary.sinks] == ["boards", "boards_late", "aloft"]
+    assert (tmp_path / "out" / ("stream" if stream else "batch") / "boards" / "carrier=AA").is_dir()

@@ -109,7 +109,7 @@ def origin(loaded: Loaded, source: Source) -> reading.Origin:
 
 def resolved(loaded: Loaded, path: str) -> str:
     """A path from the folder of the pipeline's file on, unless it says from where."""
-    return path if "://" in path or path.startswith("file:") else str(loaded.folder / path)
+    return path if "://" in path or path.startswith("file:") else str((loaded.folder / path).resolve())
 
 
 def _flows(source: Source, streaming: bool) -> bool:

@@ -218,7 +218,8 @@ class Flow:
 
 
 def _shown(loaded: Loaded, target: writing.Target) -> str:
-    return loaded.variables.masked(target.shown)
+    shown, here = target.shown, f"{Path.cwd()}/"
+    return loaded.variables.masked(shown.removeprefix(here))
 
 
 @contextmanager

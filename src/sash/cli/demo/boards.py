@@ -75,11 +75,7 @@ def _table(found: Any) -> Answers:
 
 
 def _late(late: Any) -> Answers:
-    import pandas as pd
-
-    rows = pd.DataFrame(list(late["row"])).assign(reason=late["reason"])
-    rows["clock"] = clocks.local(pd.to_datetime(rows["at"]))
-    some = rows.sort_values(["at", "flight"]).groupby("reason").head(3)
+    some = late.assign(clock=clocks.local(late["at"])).sort_values(["at", "flight"]).groupby("reason").head(3)
     head = ["flight", "way", "left", "reason"]
     shown = [
         [f"{row.carrier} {row.flight}", f"{row.origin}–{row.dest}", clocks.minute(row.clock), row.reason]

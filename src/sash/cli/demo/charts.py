@@ -14,7 +14,7 @@ from sash.cli.demo.parts import Chart
 INK, RULE = "#010203", "#040506"
 SERIES = ("#0a0b01", "#0a0b02", "#0a0b03")
 VARIABLES = {INK: "--ink", RULE: "--rule"} | {code: f"--series-{n + 1}" for n, code in enumerate(SERIES)}
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.size": 9,
     "text.color": INK,
@@ -184,15 +184,15 @@ def _hours(clock: Any) -> Any:
 
 
 def _months(axes: Any) -> None:
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib import dates
 
-    places = AutoDateLocator(minticks=2, maxticks=4)
+    places = dates.AutoDateLocator(minticks=2, maxticks=4)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(places)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(places, show_offset=False))
+    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(places, show_offset=False))  # type: ignore[no-untyped-call]
 
 
 def _days(axes: Any, width: float) -> None:
-    from matplotlib.dates import DateFormatter, DayLocator
+    from matplotlib import dates
 
-    axes.xaxis.set_major_locator(DayLocator())
-    axes.xaxis.set_major_formatter(DateFormatter("%a %d" if width == WIDE else "%a"))
+    axes.xaxis.set_major_locator(dates.DayLocator())  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(dates.DateFormatter("%a %d" if width == WIDE else "%a"))  # type: ignore[no-untyped-call]

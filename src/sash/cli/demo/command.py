@@ -41,9 +41,9 @@ def made(out: Path, month: int | None = None) -> Path:
 
     _writable(out)
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="sash-demo-", ignore_cleanup_errors=True) as folder:
-        with teller(errors) as telling:
-            page, parts = _run(Path(folder), month, telling, begin)
+    scratch = tempfile.TemporaryDirectory(prefix="sash-demo-", ignore_cleanup_errors=True)
+    with scratch as folder, teller(errors) as telling:
+        page, parts = _run(Path(folder), month, telling, begin)
     out.write_text(page, encoding="utf-8")
     _print(parts, time.monotonic() - begin)
     return out

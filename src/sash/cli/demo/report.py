@@ -41,7 +41,8 @@ def _section(part: Part) -> str:
             f"<h2>{escape(part.title)}</h2>",
             f'<p class="question">{escape(part.question)}</p>',
             f"<p>{escape(part.story)}</p>",
-            f'<figure class="chart"><div class="wide">{part.chart.wide}</div><div class="narrow">{part.chart.narrow}</div>'
+            f'<figure class="chart"><div class="wide">{part.chart.wide}</div>',
+            f'<div class="narrow">{part.chart.narrow}</div>',
             f"<figcaption>{escape(part.chart.caption)}</figcaption></figure>",
             *map(_table, part.answers),
             "<h3>How long, beside Spark’s own</h3>",

@@ -34,7 +34,8 @@ svg { display: block; width: 100%; height: auto; overflow: visible; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: 0 0 0.35rem; }
-th, td { padding: 0.3rem 0.9rem 0.3rem 0; text-align: right; vertical-align: top; border-bottom: 1px solid var(--rule); }
+th, td { padding: 0.3rem 0.9rem 0.3rem 0; text-align: right; vertical-align: top; }
+th, td { border-bottom: 1px solid var(--rule); }
 th { font-weight: 500; color: var(--soft); vertical-align: bottom; line-height: 1.25; }
 th.word, td.word { text-align: left; }
 td.when { white-space: nowrap; }
