@@ -238,6 +238,10 @@ def test_continuous_queries_are_boards_over_a_stream(spark):
     assert [row.m for row in changed.collect()] == [1]
     with pytest.raises(SashError, match="must have one column of timestamps, its event time; t has none"):
         sash.sql("select max(len) from t [rows 10]", t=calls.select("len"))
+    with pytest.raises(SashError, match="selects from one stream and its window, by its own name"):
+        sash.sql("select max(len) as m from calls c [range 2 minutes]", calls=calls)
+    days = sash.sql("select count(*) as n from t [range 1 day]", t=calls.selectExpr("date(at) as day"))
+    assert [row.n for row in days.collect()] == [10]
 
 
 def test_what_is_given_is_checked(spark, t):

@@ -16,8 +16,18 @@ app = typer.Typer(help="Aggregates over windows, on Spark.", no_args_is_help=Tru
 errors = Console(stderr=True, highlight=False)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(version("sash"))
+        raise typer.Exit
+
+
 @app.callback()
-def commands() -> None:
+def commands(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+) -> None:
     """Aggregates over windows, on Spark."""
 
 

@@ -87,7 +87,7 @@ def continuous(source: Source, lo: int, hi: int) -> Continuous:
         raise source.error(sentence, first)
     stream = source.tokens[first].name
     if opened != first + 1 or source.after(opened) != end:
-        raise source.error("a continuous query selects from one stream and its window", first)
+        raise source.error("a continuous query selects from one stream and its window, by its own name", first)
     stop = source.closing[opened]
     over = source.find(opened + 1, stop, "OVER")
     span, waits = _span(source, over, stop) if over < stop else (None, {})
@@ -125,7 +125,8 @@ def _opens(source: Source, place: int) -> bool:
     """Whether a bracket at a place begins the window of a stream."""
     if source.word(place) != "[" or source.word(place + 1) not in WINDOWS:
         return False
-    return source.tokens[place - 1].is_name and source.word(place - 2) in ("FROM", "JOIN", ",")
+    before = (source.word(place - 2), source.word(place - 3))  # a stream, or a stream with another name
+    return source.tokens[place - 1].is_name and any(word in ("FROM", "JOIN", ",") for word in before)
 
 
 def _window(source: Source, lo: int, hi: int) -> tuple[Interval | int, Interval | int | None, tuple[str, ...]]:

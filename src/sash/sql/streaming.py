@@ -42,8 +42,9 @@ def board(query: Continuous, spark: Any, given: Given) -> Asked:
 
 
 def _time(name: str, schema: pa.Schema) -> str:
-    """The column of event times: the only one of timestamps."""
+    """The column of event times: the only one of timestamps, or else of dates."""
     times = [field.name for field in schema if pa.types.is_timestamp(field.type)]
+    times = times or [field.name for field in schema if pa.types.is_date(field.type)]
     if len(times) != 1:
         has = f"has {', '.join(times)}" if times else "has none"
         raise SashError(

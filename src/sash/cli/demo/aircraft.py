@@ -63,12 +63,18 @@ def _table(found: Any) -> Answers:
     rows = []
     for origin, mine in found.groupby("origin"):
         most, once = mine.loc[mine["up"].idxmax()], mine.loc[mine["at_once"].idxmax()]
-        rows.append([
-            origin, f"{len(mine):,}", f"{most['up']}", clocks.minute(most["clock"]), f"{once['at_once']}",
-            clocks.minute(once["clock"]), f"{mine['minutes'].mean():.0f}",
-        ])  # fmt: skip
-    head = ["airport", "windows", "up in 15 minutes", "until", "at one moment", "until ", "minutes, mean of windows"]
-    return Answers("The most at once (clocks of New York)", head, rows, words=("airport",))
+        rows.append(
+            [
+                origin,
+                f"{len(mine):,}",
+                f"{most['up']}\n{clocks.minute(most['clock'])}",
+                f"{once['at_once']}\n{clocks.minute(once['clock'])}",
+                f"{mine['minutes'].mean():.0f}",
+            ]
+        )
+    head = ["airport", "windows", "up in 15 minutes", "up at one moment", "minutes of flight"]
+    title = "The most aircraft and until when (clocks of New York), and the mean of the averages"
+    return Answers(title, head, rows, words=("airport",))
 
 
 def _timings(stage: Stage) -> list[Timing]:

@@ -92,7 +92,7 @@ def boards(found: Any, titles: dict[str, str]) -> Chart:
 
     begin, end = found["clock"].min(), found["clock"].max()
     dates = f"{begin:%B} {begin.day} to {end:%B} {end.day}, {end.year}"
-    return _chart("boards", draw, f"The boards around the worst three hours, {dates}; clocks of New York.")
+    return _chart("boards", draw, f"The boards in the week of the worst day, {dates}; clocks of New York.")
 
 
 def aircraft(found: Any, day: str) -> Chart:

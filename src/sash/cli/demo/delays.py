@@ -43,8 +43,8 @@ def delays(stage: Stage) -> Part:
         timings=timings,
         remark=(
             f"Spark’s percentile looks at every row of every frame, so that 7 days were measured on {alone} alone, for "
-            "both. Spark has its segment tree on. One run each: of Sash after the pipeline, of Spark after one on a small "
-            "carrier."
+            "both. Spark has its segment tree on. One run each: of Sash after the pipeline, of Spark after one on a "
+            "small carrier."
         ),
         ran=piped.ran,
     )
@@ -54,22 +54,21 @@ def _table(stage: Stage, found: Any, carriers: list[str]) -> Answers:
     rows = []
     for code in carriers:
         mine = found[found["carrier"] == code]
+        low, high = mine["median_week"].min(), mine["median_week"].max()
         worst = mine.loc[mine["p99_week"].idxmax()]
-        rows.append([
-            stage.flights.airlines[code], f"{len(mine):,}", f"{mine['median_week'].min():.0f} to "
-            f"{mine['median_week'].max():.0f}", f"{worst['p99_week']:,.0f}", clocks.day(worst["day"]),
-            f"{mine['places'].max()}", f"{(mine['place'] == 1).sum():,}",
-        ])  # fmt: skip
-    head = [
-        "carrier",
-        "departures",
-        "median, 7 days",
-        "p99, 7 days, at most",
-        "on",
-        "places, at most",
-        "latest of 1,000",
-    ]
-    return Answers("Minutes of delay, by carrier", head, rows, words=("carrier",))
+        rows.append(
+            [
+                stage.flights.airlines[code],
+                f"{len(mine):,}",
+                f"{low:.0f} to {high:.0f}".replace("-", "−"),
+                f"{worst['p99_week']:,.0f}\n{clocks.day(worst['day'])}",
+                f"{mine['places'].max()}",
+                f"{(mine['place'] == 1).sum():,}",
+            ]
+        )
+    head = ["carrier", "departures", "median", "p99, at most", "places, at most", "latest of 1,000"]
+    title = "Minutes of delay and places, over 7 days; flights that were the latest of the last 1,000"
+    return Answers(title, head, rows, words=("carrier",))
 
 
 def _timings(stage: Stage, carriers: list[str]) -> tuple[list[Timing], str]:
@@ -98,8 +97,10 @@ def _timings(stage: Stage, carriers: list[str]) -> tuple[list[Timing], str]:
         return Timing(what, mine, theirs, note)
 
     name = stage.flights.airlines[alone]
-    said = f"Spark: “{stage.refused(f'select {distinct} from flights')[:45]}…”; here as size(collect_set(…))"
-    cannot = f"Spark: “{stage.refused(f'select {ranked} from flights')[:40]}…”"
+    no_distinct = stage.refused(f"select {distinct} from flights").split(":")[0]
+    no_rank = stage.refused(f"select {ranked} from flights")
+    said = f"Spark: “{no_distinct}”; here as size(collect_set(…))" if no_distinct else "Spark: size(collect_set(…))"
+    cannot = "Spark refuses it: its ranks are among all rows up to the current one" if no_rank else ""
     timings = [
         both("median and p99, last 100 flights", few, few),
         both("median and p99, last 7 days, one carrier", long, long, "alone", f"{name}; quadratic in Spark"),

@@ -51,27 +51,30 @@ def _section(part: Part) -> str:
             "<h3>How</h3>",
             f"<p>The pipeline {escape(part.ran)}.</p>",
             _folded(f"The pipeline: {part.name}.toml", part.file, opened=True),
-            _folded("The plan, as explain tells it", part.plan),
+            _folded("The plan, as explain tells it", part.plan, opened=part.name == "boards"),
             "</section>",
         ]
     )
 
 
 def _table(answers: Answers) -> str:
-    kinds = ["word" if heading in answers.words else "when" for heading in answers.head]
-    head = "".join(
-        f'<th class="{kind}">{escape(name.strip())}</th>' for kind, name in zip(kinds, answers.head, strict=True)
-    )
+    kinds = ["word" if heading in answers.words else "number" for heading in answers.head]
+    head = "".join(f'<th class="{kind}">{escape(name)}</th>' for kind, name in zip(kinds, answers.head, strict=True))
     rows = "\n".join(
-        "<tr>"
-        + "".join(f'<td class="{kind}">{escape(cell)}</td>' for kind, cell in zip(kinds, row, strict=True))
-        + "</tr>"
+        "<tr>" + "".join(_cell(kind, cell) for kind, cell in zip(kinds, row, strict=True)) + "</tr>"
         for row in answers.rows
     )
     return (
         f'<div class="answers scroll"><table><caption>{escape(answers.title)}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
     )
+
+
+def _cell(kind: str, text: str) -> str:
+    """A cell, with what stands on its second line below the first."""
+    value, _, below = text.partition("\n")
+    small = f"<small>{escape(below)}</small>" if below else ""
+    return f'<td class="{kind}">{escape(value)}{small}</td>'
 
 
 def _bars(timings: list[Timing]) -> str:

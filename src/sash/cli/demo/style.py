@@ -38,7 +38,7 @@ th, td { padding: 0.3rem 0.9rem 0.3rem 0; text-align: right; vertical-align: top
 th, td { border-bottom: 1px solid var(--rule); }
 th { font-weight: 500; color: var(--soft); vertical-align: bottom; line-height: 1.25; }
 th.word, td.word { text-align: left; }
-td.when { white-space: nowrap; }
+td small { display: block; color: var(--soft); white-space: nowrap; }
 th:last-child, td:last-child { padding-right: 0; }
 .answers { margin: 1.5rem 0; }
 .bars { margin: 0.75rem 0; padding: 0; list-style: none; }
@@ -63,6 +63,9 @@ dd { margin: 0; }
 @media (max-width: 40rem) {
   body { padding: 1.25rem 1rem 3rem; }
   h1 { font-size: 1.6rem; }
+  table { font-size: 0.8rem; }
+  th, td { padding-right: 0.5rem; }
+  td small { white-space: normal; }
   .wide { display: none; }
   .narrow { display: block; }
 }

@@ -79,7 +79,7 @@ def tell(console: Console, part: Part) -> None:
 def _answers(answers: Answers) -> Table:
     table = _table(answers.title)
     for heading in answers.head:
-        table.add_column(heading.strip(), justify="left" if heading in answers.words else "right")
+        table.add_column(heading, justify="left" if heading in answers.words else "right")
     for row in answers.rows[:ROWS]:
         table.add_row(*row)
     return table

@@ -66,7 +66,7 @@ def _slices(scheme: Scheme, plan: SharedPlan) -> list[str]:
     return [
         f"composite slide: {_length(scheme, plan.composite)}, with {at_most}{plan.edges_per_composite:,} "
         f"edge{'s' * (plan.edges_per_composite != 1)}{common}",
-        f"longest window: {plan.largest:,} slices, which is what a key keeps",
+        f"longest window: {plan.largest:,} slice{'s' * (plan.largest != 1)}, which is what a key keeps",
     ]
 
 
