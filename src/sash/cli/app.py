@@ -12,7 +12,12 @@ from rich.console import Console
 
 from sash.errors import SashError
 
-app = typer.Typer(help="Aggregates over windows, on Spark.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="Aggregates over windows, on Spark.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
 errors = Console(stderr=True, highlight=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -114,8 +115,13 @@ def session(loaded: Any) -> Iterator[tuple[Any, Path]]:
 
     with tempfile.TemporaryDirectory(prefix="sash-") as folder:
         log = Path(folder) / "spark.log"
-        with printing_to(log):
-            spark = for_pipeline(loaded.pipeline.spark)
+        try:
+            with printing_to(log):
+                spark = for_pipeline(loaded.pipeline.spark)
+        except SashError:
+            raise
+        except Exception as error:
+            raise loaded.error(f"Spark could not start: {_why(error, log)}", "spark") from None
         try:
             yield spark, log
         finally:
@@ -144,6 +150,13 @@ def _end(as_json: bool, sentence: str, code: int) -> None:
         print(json.dumps({"event": "error", "error": sentence, "code": code}), flush=True)
     errors.print(sentence, style="red", markup=False, soft_wrap=True)
     raise typer.Exit(code) from None
+
+
+def _why(error: Exception, log: Path) -> str:
+    """Why Spark did not start: what it printed of an exception, or what the error says."""
+    printed = log.read_text(errors="replace") if log.exists() else ""
+    told = [line.strip() for line in printed.splitlines() if re.search(r"(Exception|Error)\b.*: ", line)]
+    return told[-1] if told else str(error).strip().splitlines()[0]
 
 
 def _counts(loaded: Any) -> str:

@@ -70,10 +70,10 @@ def at(loaded: Loaded, *path: str | int) -> Iterator[None]:
     except SashError as error:
         raise loaded.error(str(error), *path) from None
     except Exception as error:
-        refusal = queries.refusal(error)
-        if refusal is None:
+        sentence = queries.said(error)
+        if sentence is None:
             raise
-        raise loaded.error(refusal.sentence, *path) from None
+        raise loaded.error(sentence, *path) from None
 
 
 def imported(name: str, folder: Path) -> None:

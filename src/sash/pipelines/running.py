@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from sash.errors import SashError
 from sash.pipelines.building import Built, at, build, resolved
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Progress, Reporter, Summary, Written
-from sash.spark import flowing, reading, writing
+from sash.spark import flowing, queries, reading, writing
 
 SHOWN = 50  # rows on a console
 PAUSE = 0.3  # seconds between two looks at a stream
@@ -102,6 +103,9 @@ def _check_stream(loaded: Loaded, built: Built, number: int, target: writing.Tar
 
 
 def _batched(loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter) -> None:
+    takers = Counter(loaded.taken(sink) for sink in loaded.pipeline.sinks if not sink.late)
+    for name in (name for name, count in takers.items() if count > 1):
+        built.frames[name] = built.frames[name].persist()  # computed once for all its sinks
     for number, target in enumerate(targets):
         sink, taken = loaded.pipeline.sinks[number], loaded.taken(loaded.pipeline.sinks[number])
         reporter.began(target.name)
@@ -235,5 +239,5 @@ def _failing(loaded: Loaded, number: int) -> Iterator[None]:
 
 def _failed(loaded: Loaded, number: int, error: Exception) -> Failed:
     """Why a sink could not be written, in a sentence."""
-    said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    said = queries.said(error) or str(error).strip().split("\n\n")[0] or type(error).__name__
     return Failed(str(loaded.error(f"{loaded.sink_name(number)} could not be written: {said}", "sinks", number)))

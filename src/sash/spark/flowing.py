@@ -24,8 +24,9 @@ def start(
     writer = writer.outputMode("update" if updates else "append").trigger(**when(trigger))
     writer = writer.option("checkpointLocation", checkpoint) if checkpoint else writer
     if target.kind == "jdbc":
-        return writer.foreachBatch(_into_database(target, checkpoint or target.name)).start()
-    if target.kind == "console" and show is not None:
+        return writer.foreachBatch(_into_database(target, checkpoint)).start()
+    on_server = type(frame).__module__.startswith("pyspark.sql.connect")  # where this process cannot be reached
+    if target.kind == "console" and show is not None and not on_server:
         return writer.foreachBatch(lambda batch, number: show(target.name, batch.limit(51).toArrow())).start()
     if updates and target.path is not None and target.kind != "delta":
         raise SashError(f"files keep what is written, got {target.kind} for early answers; use emit = 'final'")
@@ -51,10 +52,13 @@ def when(trigger: str) -> dict[str, Any]:
     return {"processingTime": trigger}
 
 
-def _into_database(target: Target, query: str) -> Callable[[DataFrame, int], None]:
+def _into_database(target: Target, checkpoint: str | None) -> Callable[[DataFrame, int], None]:
     def put(batch: DataFrame, number: int) -> None:
         if postgres.is_postgres(target.options):
-            postgres.write(batch, target.options, target.table, append=True, batch=(query, number))
+            known = None
+            if checkpoint is not None:  # the query is known by its checkpoint: a new one begins anew with batch 0
+                known = batch.sparkSession.read.json(f"{checkpoint}/metadata").collect()[0]["id"], number
+            postgres.write(batch, target.options, target.table, append=True, batch=known)
             return
         named = {"dbtable": target.table} if target.table else {}
         batch.write.format("jdbc").mode("append").options(**target.options, **named).save()

@@ -36,7 +36,11 @@ def write(
         raise SashError(f"a jdbc sink needs a table, such as public.delays, got {name!r}")
     beside = f'{name[:-1]}__sash_new"' if name.endswith('"') else f"{name}__sash_new"
     plain = {key: value for key, value in options.items() if key != "dbtable"}
-    frame.write.format("jdbc").mode("overwrite").options(**plain).option("dbtable", beside).save()
+    try:
+        frame.write.format("jdbc").mode("overwrite").options(**plain).option("dbtable", beside).save()
+    except Exception:
+        _send(frame.sparkSession, plain, [f"DROP TABLE IF EXISTS {beside}"])
+        raise
     columns = ", ".join('"' + each.replace('"', '""') + '"' for each in frame.columns)
     moved = [f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {beside}"]
     if not append:
@@ -44,7 +48,12 @@ def write(
     if batch is not None:
         moved.append(f"INSERT INTO {DONE} VALUES ($s${batch[0]}$s$, {batch[1]})")
     steps = [f"CREATE TABLE IF NOT EXISTS {name} (LIKE {beside})", *_once(moved, batch), f"DROP TABLE {beside}"]
-    reader = frame.sparkSession.read.format("jdbc").options(**plain).option("query", "SELECT 1 AS done")
+    _send(frame.sparkSession, plain, steps)
+
+
+def _send(spark: Any, options: Mapping[str, Any], steps: list[str]) -> None:
+    """Have statements run, all of them or none."""
+    reader = spark.read.format("jdbc").options(**options).option("query", "SELECT 1 AS done")
     reader.option("sessionInitStatement", f"DO $sash$ BEGIN {'; '.join(steps)}; END $sash$").load().collect()
 
 

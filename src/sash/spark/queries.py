@@ -37,6 +37,19 @@ def refusal(error: Exception) -> Refusal | None:
     return Refusal(re.sub(r"^\[[\w.]+\]\s*", "", sentence), tuple(filter(None, pieces)))
 
 
+def said(error: Exception) -> str | None:
+    """What an error of Spark, or of the Java behind it, says, in one sentence; None of other errors."""
+    reason = refusal(error)
+    if reason is not None:
+        return reason.sentence
+    if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
+        return None
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    java = next((line[1:].strip() for line in lines if line.startswith(":")), None)
+    told = java or (lines[0] if lines else type(error).__name__)
+    return re.sub(r"^(?:[a-z]\w*\.)+\w+(?:Exception|Error): ", "", re.sub(r"^\[[\w.]+\]\s*", "", told))
+
+
 def refused(sentence: str) -> SashError:
     """A Sash error that is also Spark's about a query."""
     return failures.made("SashError", sentence, AnalysisException)

@@ -105,6 +105,8 @@ def _plain(frame: DataFrame, target: Target, mode: str) -> Any:
 def _exists(spark: Any, target: Target) -> bool:
     if target.table is not None and target.kind != "jdbc":
         return bool(spark.catalog.tableExists(target.table))
+    if target.kind == "jdbc":
+        return _answers(spark, target)
     if target.path is None:
         return False
     if is_local(spark, target.path):
@@ -113,6 +115,17 @@ def _exists(spark: Any, target: Target) -> bool:
         return not spark.read.format("binaryFile").load(target.path).isEmpty()
     except Exception:
         return False
+
+
+def _answers(spark: Any, target: Target) -> bool:
+    """Whether a database has a table."""
+    options = {key: value for key, value in target.options.items() if key != "dbtable"}
+    name = target.table or target.options.get("dbtable")
+    try:
+        spark.read.format("jdbc").options(**options).option("query", f"SELECT 1 AS one FROM {name} WHERE 1 = 0").load()
+    except Exception:
+        return False
+    return True
 
 
 def _folder(frame: DataFrame, target: Target, folder: Path) -> None:
