@@ -63,9 +63,11 @@ bench-papers: $(READY)  ## the experiments of the 2022 paper on TPC-H, with thei
 bench-cold: $(READY)  ## how long a fresh process takes to its first answer
 	$(BIN)/python -m bench.cold_start
 
-docs: $(READY)  ## write the tables made from the code, and run every example
+docs: $(READY)  ## write what is made from the code, build the site in out/site, and run every example
 	$(BIN)/python docs/build.py
 	$(BIN)/python docs/reference.py
+	$(BIN)/python docs/pictures.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python -m pytest tests/test_docs.py tests/sql/test_page.py tests/spark/test_page.py
 
 clean:  ## remove the environment and what was made

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
+import sash.kernels
 from sash.algebra.catalogue import CATALOGUE, builtin
 from sash.kernels.fifo import ALGORITHMS
 from sash.planner.algorithms import ALGORITHMS as PLANNED
 
 HERE = Path(__file__).parent
+KERNELS = Path(sash.kernels.__file__).parent
 PARAMETERS = {"first_n": (3,), "last_n": (3,), "ith_youngest": (2,), "ith_smallest": (2,), "top_k": (3,),
               "moment_quantile": (0.5,), "kll_percentile": (0.5,), "frequent_items": (3,)}  # fmt: skip
 
@@ -62,11 +66,30 @@ def index_algorithms() -> str:
     return "\n".join(lines)
 
 
+CARD = re.compile(r"^(order|needs|time|space|paper) +(.*(?:\n {4,}.*)*)$", re.MULTILINE)
+
+
+def cards(room: str) -> str:
+    """Every algorithm of a room with the card that its file begins with."""
+    lines = ["| algorithm | what it is | order | needs | time | space | paper |", "|---|---|---|---|---|---|---|"]
+    for file in sorted((KERNELS / room).glob("*.py")):
+        text = ast.get_docstring(ast.parse(file.read_text())) or ""
+        card = {name: " ".join(words.split()) for name, words in CARD.findall(text)}
+        if "time" not in card and "paper" not in card:  # a helper
+            continue
+        names = [name for name, algorithm in ALGORITHMS.items() if algorithm.card.strip() == text] or [file.stem]
+        words = [card.get(name, "") for name in ("order", "needs", "time", "space", "paper")]
+        cells = [", ".join(f"`{name}`" for name in names), text.splitlines()[0], *words]
+        lines.append("| " + " | ".join(re.sub(r"([|*])", r"\\\1", cell) for cell in cells) + " |")
+    return "\n".join(lines)
+
+
 MADE = {
     "catalogue": catalogue,
     "algorithms": algorithms,
     "window functions": window_functions,
     "index algorithms": index_algorithms,
+    **{f"cards of {room}": partial(cards, room) for room in ("fifo", "index", "slices", "spans", "sorting")},
 }
 
 
@@ -80,11 +103,11 @@ def rebuilt(text: str) -> str:
 
 def main() -> int:
     stale = []
-    for page in sorted(HERE.glob("*.md")):
+    for page in sorted(HERE.rglob("*.md")):
         before = page.read_text()
         after = rebuilt(before)
         if after != before:
-            stale.append(page.name)
+            stale.append(str(page.relative_to(HERE)))
             if "--check" not in sys.argv:
                 page.write_text(after)
     print(f"{', '.join(stale) or 'nothing'} {'is stale' if '--check' in sys.argv else 'written'}")

@@ -111,7 +111,15 @@ def _nearest(error: Exception, source: Source, start: int) -> int:
 
 
 def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> Any:
-    """Run a query; see ``sash.sql``."""
+    """Run a query of Spark SQL, its window functions by Sash; a Spark DataFrame comes back.
+
+    Args:
+        query: one statement.
+        args: values for its parameters, as in ``spark.sql``: by name for ``:name``, in a list for ``?``.
+        spark: the session; that of a table, the active one or a new one, unless given.
+        tables: Spark DataFrames, pyarrow Tables, pandas or polars frames, by the names the query has for them.
+
+    """
     source, session, given = _opened(query, args, spark, tables)
     if source is None:
         return session.spark.sql(query, args)
