@@ -16,8 +16,8 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $(READY)
 
-run: $(READY)  ## a sliding-window computation on real flights, with a table and a picture
-	$(BIN)/python examples/flights.py
+run: $(READY)  ## three pipelines on real flights, on an embedded Spark: tables, and a report in out/demo.html
+	$(BIN)/sash demo
 
 test: lint  ## lint, then every test, on two cores
 	$(BIN)/python -m pytest -n 2 --dist loadfile

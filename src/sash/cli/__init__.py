@@ -8,6 +8,7 @@ def main() -> None:
     try:
         from sash.cli import pipelines  # noqa: F401, its commands
         from sash.cli.app import app
+        from sash.cli.demo import command  # noqa: F401, its command
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich", "pydantic"):
             raise

@@ -43,6 +43,10 @@ STYLE: dict[Any, Any] = {
     "path.simplify_threshold": 0.5,
 }
 WIDE, NARROW = 9.4, 4.2  # inches, of which 72 are as wide as a page
+FRAMES: tuple[tuple[str, str, dict[str, Any]], ...] = (  # columns, what they are over, and their lines
+    ("100", "last 100 flights", {"color": SERIES[1], "linewidth": 0.6, "alpha": 0.55}),
+    ("week", "last 7 days", {"color": SERIES[0], "linewidth": 1.4}),
+)
 METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 
@@ -53,21 +57,18 @@ def delays(carriers: dict[str, Any]) -> Chart:
         columns = 4 if width == WIDE else 2
         blocks = -(-len(carriers) // columns)
         figure, axes = _panels(2 * blocks, columns, (width, 3.6 * blocks), height_ratios=[3, 2] * blocks)
-        for row, key in enumerate(("p99", "median")):
+        for row, (key, words) in enumerate((("p99", "99th percentile, min"), ("median", "median, min"))):
             panels = axes[row::2].ravel()
             for (name, days), each in zip(carriers.items(), panels, strict=False):
-                each.plot(days.index, days[f"{key}_100"], color=SERIES[1], linewidth=0.7, label="last 100 flights")
-                each.plot(days.index, days[f"{key}_week"], color=SERIES[0], linewidth=1.4, label="last 7 days")
+                for frame, label, line in FRAMES:
+                    each.plot(days.index, days[f"{key}_{frame}"], label=label, **line)
                 each.set_ylim(*_limits(carriers, key))
                 each.sharex(panels[0])
-                _months(each)
-                if key == "p99":
-                    each.set_title(_short(name))
+                _months(each, months=len(days) > 100)
+                each.set_title(_short(name) if key == "p99" else "")
             for place, each in enumerate(panels):
                 each.tick_params(labelleft=place % columns == 0)
-                each.set_ylabel(
-                    "99th percentile, min" if key == "p99" else "median, min"
-                ) if place % columns == 0 else 0
+                each.set_ylabel(words if place % columns == 0 else "")
         figure.align_ylabels()
         _legend(figure, axes[0][0])
         return figure
@@ -183,12 +184,13 @@ def _hours(clock: Any) -> Any:
     return clock.dt.hour + clock.dt.minute / 60
 
 
-def _months(axes: Any) -> None:
+def _months(axes: Any, months: bool) -> None:
+    """Name months of a year, or days of a month; none at the edge, where the next panel begins."""
     from matplotlib import dates
 
-    places = dates.AutoDateLocator(minticks=2, maxticks=4)  # type: ignore[no-untyped-call]
+    places = dates.MonthLocator([2, 5, 8, 11]) if months else dates.DayLocator([5, 15, 25])  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(places)
-    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(places, show_offset=False))  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(dates.DateFormatter("%b" if months else "%b %d"))  # type: ignore[no-untyped-call]
 
 
 def _days(axes: Any, width: float) -> None:

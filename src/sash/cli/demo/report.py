@@ -45,7 +45,7 @@ def _section(part: Part) -> str:
             f'<div class="narrow">{part.chart.narrow}</div>',
             f"<figcaption>{escape(part.chart.caption)}</figcaption></figure>",
             *map(_table, part.answers),
-            "<h3>How long, beside Spark’s own</h3>",
+            '<h3>How long, beside Spark’s own <span class="soft">(times: Spark / Sash)</span></h3>',
             _bars(part.timings),
             f'<p class="soft">{escape(part.remark)}</p>',
             "<h3>How</h3>",

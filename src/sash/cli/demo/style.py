@@ -39,6 +39,7 @@ th, td { border-bottom: 1px solid var(--rule); }
 th { font-weight: 500; color: var(--soft); vertical-align: bottom; line-height: 1.25; }
 th.word, td.word { text-align: left; }
 td small { display: block; color: var(--soft); white-space: nowrap; }
+td.word:not(:last-child) { white-space: nowrap; }
 th:last-child, td:last-child { padding-right: 0; }
 .answers { margin: 1.5rem 0; }
 .bars { margin: 0.75rem 0; padding: 0; list-style: none; }
@@ -65,7 +66,7 @@ dd { margin: 0; }
   h1 { font-size: 1.6rem; }
   table { font-size: 0.8rem; }
   th, td { padding-right: 0.5rem; }
-  td small { white-space: normal; }
+  td small, td.word:not(:last-child) { white-space: normal; }
   .wide { display: none; }
   .narrow { display: block; }
 }
