@@ -23,6 +23,11 @@ def is_postgres(options: Mapping[str, Any]) -> bool:
     return str(options.get("url", "")).lower().startswith("jdbc:postgresql:")
 
 
+def with_driver(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of JDBC with PostgreSQL's driver named: Java does not look for one in jars that come with a session."""
+    return {**({"driver": "org.postgresql.Driver"} if is_postgres(options) else {}), **options}
+
+
 def write(
     frame: DataFrame,
     options: Mapping[str, Any],
@@ -35,7 +40,7 @@ def write(
     if not re.fullmatch(r'(?:\w+|"[^"]+")(?:\.(?:\w+|"[^"]+"))?', name):
         raise SashError(f"a jdbc sink needs a table, such as public.delays, got {name!r}")
     beside = f'{name[:-1]}__sash_new"' if name.endswith('"') else f"{name}__sash_new"
-    plain = {key: value for key, value in options.items() if key != "dbtable"}
+    plain = {key: value for key, value in with_driver(options).items() if key != "dbtable"}
     try:
         frame.write.format("jdbc").mode("overwrite").options(**plain).option("dbtable", beside).save()
     except Exception:

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from sash.errors import SashError
-from sash.spark import queries
+from sash.spark import postgres, queries
 
 PATIENCE = 10.0  # seconds to wait for a count that a finished job has brought
 
@@ -48,7 +48,7 @@ def _read(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:
         if streaming:
             raise SashError("jdbc cannot be read as a stream; say static = true to read it once, as a table")
         reader = reader.option("dbtable", origin.table) if origin.table else reader
-        return reader.format("jdbc").load()
+        return reader.options(**postgres.with_driver(origin.options)).format("jdbc").load()
     kind = kind or "parquet"
     if kind in ("csv", "tsv"):
         first_line = {"header": True, "sep": "\t" if kind == "tsv" else ","}

@@ -119,7 +119,7 @@ def _exists(spark: Any, target: Target) -> bool:
 
 def _answers(spark: Any, target: Target) -> bool:
     """Whether a database has a table."""
-    options = {key: value for key, value in target.options.items() if key != "dbtable"}
+    options = {key: value for key, value in postgres.with_driver(target.options).items() if key != "dbtable"}
     name = target.table or target.options.get("dbtable")
     try:
         spark.read.format("jdbc").options(**options).option("query", f"SELECT 1 AS one FROM {name} WHERE 1 = 0").load()

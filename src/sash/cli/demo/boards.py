@@ -49,7 +49,7 @@ def boards(stage: Stage) -> Part:
         remark=(
             "Sash answers all five in one streaming query. Spark’s window() takes one query for each length of "
             "windows; they ran one after the other. Both keep state in RocksDB with changelog checkpointing, and "
-            "write to Spark’s noop sink."
+            "write to Spark’s noop sink. One run each: of Sash after the pipeline, of Spark with no run before."
         ),
         ran=piped.ran,
     )

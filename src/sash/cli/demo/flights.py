@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from sash.errors import SashError
 
-REPORTS = 6  # files of the stream, each a batch, and one more of what comes last
+REPORTS = 4  # files of the stream, each a batch, and one more of what comes last
 MOMENT = pa.timestamp("us", "UTC")
 COLUMNS = pa.schema(
     {
