@@ -42,9 +42,9 @@ def delays(stage: Stage) -> Part:
         plan=piped.plan,
         timings=timings,
         remark=(
-            f"Spark’s percentile takes longer the longer frames are: to keep the demo short, 7 days were measured on {alone} "
-            "alone, for both. Spark has its segment tree on. One run each: of Sash after the pipeline, of Spark after one on a "
-            "small carrier."
+            "Spark’s percentile takes longer the longer frames are: to keep the demo short, 7 days were measured on "
+            f"{alone} alone, for both. Spark has its segment tree on. One run each: of Sash after the pipeline, of "
+            "Spark after one on a small carrier."
         ),
         ran=piped.ran,
     )
