@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 from rich.console import Console
@@ -28,7 +29,7 @@ def sash(spark, tmp_path, monkeypatch):
         yield spark, tmp_path / "spark.log"
 
     monkeypatch.setattr(pipelines, "session", session)
-    monkeypatch.setattr(signal, "signal", lambda *args: None)
+    monkeypatch.setattr(pipelines, "interrupted", lambda streaming: threading.Event())
     monkeypatch.chdir(tmp_path)
     return lambda *words: CliRunner().invoke(app, words)
 
@@ -87,14 +88,19 @@ def test_codes_say_what_went_wrong(sash, tmp_path, words, code, told):
 
 def test_secrets_are_not_printed(sash, tmp_path, monkeypatch):
     monkeypatch.setenv("PASSWORD_OF_DB", "swordfish")
-    (tmp_path / "db.toml").write_text(
-        '[sources.t]\nformat = "jdbc"\ntable = "t"\n'
-        'options = { url = "jdbc:swordfish:${PASSWORD_OF_DB}", password = "${PASSWORD_OF_DB}" }\n'
-        '[[sinks]]\npath = "x"\n'
+    gone = '[sources.t]\npath = "gone/${PASSWORD_OF_DB}"\nformat = "csv"\n[[sinks]]\npath = "x"\n'
+    (tmp_path / "gone.toml").write_text(gone)
+    (tmp_path / "t.csv").write_text("x\n1\n")
+    step = '[[steps]]\nname = "b"\nsql = "select raise_error(\'got ${PASSWORD_OF_DB}\') as x from t"\n'
+    (tmp_path / "broken.toml").write_text(
+        '[sources.t]\npath = "t.csv"\n' + step + '[[sinks]]\npath = "${PASSWORD_OF_DB}"\n'
     )
-    ended = sash("run", "db.toml")
-    assert ended.exit_code != 0
-    assert "swordfish" not in ended.output.replace("jdbc:swordfish:", "")
+    for words, code in (("gone.toml", 2), ("gone.toml --json", 2), ("broken.toml", 1), ("broken.toml --json", 1)):
+        ended = sash("run", *words.split())
+        assert ended.exit_code == code
+        assert "${PASSWORD_OF_DB}" in ended.output
+        assert "swordfish" not in ended.output
+    assert "swordfish" not in sash("explain", "broken.toml").output
 
 
 def test_a_terminal_sees_bars(tmp_path):

@@ -79,6 +79,8 @@ def test_a_pipeline_is_read_with_its_variables(loading):
         ('path = "out/${mode}"', 'path = "a"\n[[sinks]]\npath = "b"', ["line 25: two sinks are called boards"]),
         ('path = "out/${mode}"', 'from = "late_ones"\nlate = true\npath = "a"', ["line 25: late is for steps"]),
         ('time = "at"', "time = ", ["line 17: invalid value"]),
+        ('from = "late_ones"', 'from = "Late_Ones"', ["line 15: there is no Late_Ones here"]),
+        ("[variables]", 'mode = "${how}"\n[variables]', ["line 1: mode must be batch or stream, got a variable"]),
         ("[[sinks]]", "[[sinks]", ["line 23: "]),
         (WHOLE, "", ["sources is missing", "sinks is missing"]),
         (WHOLE, "a = 1\nsinks = []\n[sources]\n", ["line 1: a is not known here", "line 2: sinks must not be empty",
@@ -108,6 +110,18 @@ def test_what_comes_from_the_environment_is_never_shown(loading, monkeypatch):
         loading(text)
     assert "swordfish" not in str(caught.value)
     assert "there is no ${MY_SECRET} here" in str(caught.value)
+
+
+def test_no_line_of_a_secret_is_shown(loading, monkeypatch):
+    monkeypatch.setenv("MY_SECRET", "swordfish\nherring\n")
+    loaded = loading(WHOLE.replace('"data/flights"', '"${MY_SECRET}"'))
+    assert str(loaded.error("no swordfish, no herring")) == "p.toml: no ${MY_SECRET}, no ${MY_SECRET}"
+
+
+def test_variables_may_be_of_the_environment(loading, monkeypatch):
+    monkeypatch.setenv("HERE_IT_IS", "here")
+    text = WHOLE.replace('day = "2013-01-01"', 'day = "2013-01-01"\nplace = "${HERE_IT_IS}/x"')
+    assert loading(text.replace("out/${mode}", "${place}")).pipeline.sinks[0].path == "here/x"
 
 
 def paths(value, before=()):

@@ -41,7 +41,7 @@ def pipeline(tmp_path, spark):
     def ran(text, stream=None, reporter=None, **values):
         file = tmp_path / "p.toml"
         file.write_text('[sources.flights]\npath = "flights"\n' + text)
-        return run(load(file, values, stream), spark, reporter)
+        return run(load(file, {"folder": str(tmp_path), **values}, stream), spark, reporter)
 
     ran.folder = tmp_path
     return ran
@@ -220,7 +220,13 @@ def test_aggregates_of_a_module_beside(pipeline):
         (BOARD + SINK + 'partition_by = ["plane"]\n', "line 19: there is no column plane to write; there are carrier"),
         (BOARD + '[[sinks]]\npath = "flights/out"\n', "line 19: .* is read by this pipeline"),
         (BOARD + '[[sinks]]\npath = "."\n', "is read by this pipeline"),
-        (BOARD + SINK + '[[sinks]]\nname="b"\npath = "out"\n', "is written by two sinks"),
+        (BOARD + SINK + '[[sinks]]\nname="b"\npath = "out"\n', "holds, or is inside, what another sink"),
+        (BOARD + '[[sinks]]\nname = "a"\npath = "x/y"\n[[sinks]]\nname="b"\npath = "x"\n', "holds, or is inside"),
+        (BOARD + '[stream]\ncheckpoint = "x/c"\n[[sinks]]\npath = "x"\n', "holds, or is inside"),
+        (BOARD + '[[sinks]]\npath = "file:${folder}/flights"\n', "is read by this pipeline"),
+        (BOARD + '[[sinks]]\npath = "file://${folder}/flights"\n', "is read by this pipeline"),
+        (BOARD + '[[sinks]]\ntable = "t"\noptions.path = "x"\n', "a table has a place already"),
+        (BOARD + '[[sinks]]\nformat = "jdbc"\noptions.url = "jdbc:x"\n', "a jdbc sink needs a table"),
         ('[sources.more]\npath = "gone"\n' + BOARD + SINK, "line 3: .*gone"),
         ('[sources.more]\nformat = "rate"\n' + BOARD + SINK, "line 3: rate has no history"),
     ],
@@ -237,7 +243,8 @@ def test_what_is_wrong_is_said_before_anything_runs(pipeline, text, told):
         (BOARD + SINK, "a stream needs a checkpoint"),
         (STREAM + 'trigger = "soon"\n' + BOARD + SINK, "trigger .* or \"available now\""),
         (STREAM + BOARD + SINK + 'mode = "overwrite"\n', "a stream appends, got mode overwrite"),
-        (STREAM + WINDOWS + SINK, "stream"),
+        (STREAM + WINDOWS + SINK, "takes a batch DataFrame, got a streaming one"),
+        (STREAM + BOARD.replace("key =", 'emit = "updates"\nkey =') + SINK, "files keep what is written"),
         (STREAM + '[sources.old]\npath = "flights"\nstatic = true\n[[sinks]]\nfrom = "old"\npath = "x"\n', "static"),
         (STREAM + '[sources.new]\npath = "new"\nformat = "json"\n' + BOARD + SINK, "a stream of files needs a schema"),
     ],
@@ -261,7 +268,6 @@ def test_a_batch_that_fails_leaves_what_was_there(pipeline):
 def test_a_run_that_ended_between_two_renames_is_mended(pipeline):
     pipeline(WINDOWS + SINK)
     (pipeline.folder / "out").rename(pipeline.folder / ".out.sash-old")
-    (pipeline.folder / ".out.sash-new").mkdir()
     with pytest.raises(Failed):
         pipeline('[[steps]]\nname = "b"\nsql = "select raise_error(\'boom\') from flights"\n' + SINK)
     assert len(rows(pipeline.folder / "out", "at")) == 300
@@ -285,9 +291,13 @@ def test_batches_and_streams_do_not_mix(pipeline):
     pipeline(BOARD + SINK)
     with pytest.raises(SashError, match="has files of a batch, to which a stream would add its own; give each a path"):
         pipeline(STREAM + BOARD + SINK, stream=True)
-    pipeline(STREAM + BOARD + SINK.replace("out", "flow"), stream=True)
+    pipeline(STREAM + BOARD + SINK.replace("out", "flow.csv"), stream=True)
+    written = [each.read_text() for each in (pipeline.folder / "flow.csv").glob("*.csv")]
+    assert all(each.startswith("carrier,window_end,n,mid,worst\n") for each in written)
+    with pytest.raises(SashError, match="is written by a stream with another checkpoint"):
+        pipeline(STREAM.replace('checkpoint"', 'another"') + BOARD + SINK.replace("out", "flow.csv"), stream=True)
     with pytest.raises(SashError, match="is written by a stream; give each a path of its own"):
-        pipeline(BOARD + SINK.replace("out", "flow"))
+        pipeline(BOARD + SINK.replace("out", "flow.csv"))
 
 
 class Kept(Reporter):
@@ -320,7 +330,21 @@ def test_sinks_that_are_no_files(pipeline, spark):
     spark.sql("drop table typical_delays")
 
 
-def test_tables_and_csv_are_read(pipeline, spark):
+def test_a_step_with_two_sinks_is_computed_for_each_run(pipeline):
+    sinks = '[[sinks]]\nname = "a"\npath = "a"\n[[sinks]]\nname = "b"\npath = "b"\n'
+    assert [each.rows for each in pipeline(WINDOWS + sinks).sinks] == [300, 300]
+    pq.write_table(flights(50, 300), pipeline.folder / "flights" / "1.parquet")
+    assert [each.rows for each in pipeline(WINDOWS + sinks).sinks] == [350, 350]
+
+
+def test_partitions_can_be_replaced_one_by_one(pipeline):
+    dynamic = SINK + 'partition_by = "carrier"\noptions.partitionOverwriteMode = "dynamic"\n'
+    pipeline(WINDOWS + dynamic)
+    pipeline(WINDOWS + '[[steps]]\nname = "aa"\nsql = "select * from typical where carrier = \'AA\'"\n' + dynamic)
+    assert len(rows(pipeline.folder / "out", "at")) == 300
+
+
+def test_csv_is_read(pipeline, spark):
     pipeline(WINDOWS + '[[sinks]]\npath = "csv"\nformat = "csv"\n')
     (pipeline.folder / "r.toml").write_text(
         '[sources.typical]\npath = "csv"\nformat = "csv"\nwhere = "mid > 60"\n[[sinks]]\npath = "high"\n'

@@ -16,7 +16,7 @@ def said(text: str, style: str = "") -> None:
     console.print(text, style=style, markup=False, soft_wrap=True)
 
 
-def shown(rows: Any, limit: int) -> None:
+def shown(rows: Any, limit: int, more: str = ": \\l, or --limit, shows more of them") -> None:
     """Print an Arrow table; numbers to the right, NULLs dim, and a line where there are more rows."""
     import pyarrow as pa
 
@@ -29,7 +29,7 @@ def shown(rows: Any, limit: int) -> None:
     for row in zip(*columns, strict=True):
         table.add_row(*map(_cell, row))
     console.print(table)
-    more = ", and there are more: \\l, or --limit, shows more of them" if rows.num_rows > limit else ""
+    more = f", and there are more{more}" if rows.num_rows > limit else ""
     count = min(rows.num_rows, limit)
     said(f"{count:,} row{'s' * (count != 1)}{more}", "dim")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,10 +38,10 @@ def run(file: File, set_: Set = None, stream: Stream = None, as_json: Json = Fal
         from sash.pipelines import load
         from sash.pipelines import run as running
 
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
         loaded = load(file, values(set_), stream)
         with session(loaded) as (spark, log), reporter_of(as_json, log) as reporter:
-            summary = running(loaded, spark, reporter)
+            stopping = interrupted(loaded.streaming)  # now: a session that starts sets a handler, too
+            summary = running(loaded, spark, reporter, stopping)
         summed(summary, as_json)
 
 
@@ -97,6 +99,21 @@ def new(
     output.said(f"now: sash run {made[0]}")
 
 
+def interrupted(streaming: bool) -> threading.Event:
+    """What Ctrl-C and SIGTERM set: a stream stops then, a batch is broken off, as a stream is the second time."""
+    stopping = threading.Event()
+    logging.disable(logging.ERROR)  # a call that is broken off would be logged with its traceback
+
+    def stop(number: int, frame: Any) -> None:
+        if not streaming or stopping.is_set():
+            raise KeyboardInterrupt
+        stopping.set()
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
+    return stopping
+
+
 def values(given: list[str] | None) -> dict[str, str]:
     """Variables from ``--set name=value``."""
     found = {}
@@ -138,7 +155,7 @@ def told(as_json: bool) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        _end(as_json, "stopped; nothing was left half-written", INTERRUPTED)
+        _end(as_json, "stopped", INTERRUPTED)
     except Failed as error:
         _end(as_json, str(error), FAILED)
     except SashError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 
 from rich import box
 from rich.console import RenderableType
+from rich.markup import escape
 from rich.progress import Progress as Bars
 from rich.progress import ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.progress_bar import ProgressBar
@@ -21,10 +23,9 @@ from rich.text import Text
 
 from sash.cli import output
 from sash.cli.app import errors
-from sash.pipelines import Progress, Reporter, Summary, Written
+from sash.pipelines import SHOWN, Progress, Reporter, Summary, Written
 
 EVERY = 5.0  # seconds between two lines of a log
-SHOWN = 50  # rows of a console
 
 
 @contextmanager
@@ -86,7 +87,7 @@ class Machine(Reporter):
 
     @staticmethod
     def _tell(event: str, **told: Any) -> None:
-        print(json.dumps({"event": event, **told}, default=str), flush=True)
+        print(json.dumps(_plain({"event": event, **told}), default=str), flush=True)
 
 
 class Log(Reporter):
@@ -109,7 +110,7 @@ class Log(Reporter):
     def show(self, sink: str, rows: Any) -> None:
         """Print the rows of a console."""
         output.said(f"\n{sink}", "bold")
-        output.shown(rows, SHOWN)
+        output.shown(rows, SHOWN, more="")
 
     def ended(self, written: Written) -> None:
         """Tell that a sink is written."""
@@ -163,6 +164,15 @@ def _span(seconds: float) -> str:
     return f"{max(seconds, 0.0):.0f} s"
 
 
+def _plain(value: Any) -> Any:
+    """A value without numbers that JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def summed(summary: Summary, as_json: bool) -> None:
     """Say what a run did."""
     if as_json:
@@ -173,9 +183,12 @@ def summed(summary: Summary, as_json: bool) -> None:
                        ("where", "left")):  # fmt: skip
         table.add_column(name, justify=side, overflow="fold")  # type: ignore[arg-type]
     for each in summary.sinks:
-        table.add_row(each.sink, each.taken, _number(each.rows), _number(each.late), f"{each.seconds:.1f}", each.place)
+        table.add_row(
+            each.sink, each.taken, _number(each.rows), _number(each.late), f"{each.seconds:.1f}", escape(each.place)
+        )
     output.console.print(table)
-    read = ", ".join(f"{_number(rows)} of {name}" for name, rows in summary.rows_in.items() if rows is not None)
+    word = "for" if summary.mode == "stream" else "of"
+    read = ", ".join(f"{_number(rows)} {word} {name}" for name, rows in summary.rows_in.items() if rows is not None)
     ended = "stopped" if summary.stopped else "done"
     output.said(f"{summary.pipeline}: {ended} as a {summary.mode} in {summary.seconds:.1f} s"
                 + (f"; rows read: {read}" if read else ""))  # fmt: skip

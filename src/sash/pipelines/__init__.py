@@ -11,6 +11,7 @@ from sash.pipelines.loading import Loaded, PipelineError, load
 from sash.pipelines.model import schema
 from sash.pipelines.reporting import Progress, Reporter, Summary, Written
 from sash.pipelines.running import Failed, run
+from sash.spark.flowing import SHOWN
 
-__all__ = ["Failed", "Loaded", "PipelineError", "Progress", "Reporter", "Summary", "Written", "build", "load", "run",
-           "schema"]  # fmt: skip
+__all__ = ["SHOWN", "Failed", "Loaded", "PipelineError", "Progress", "Reporter", "Summary", "Written",
+           "build", "load", "run", "schema"]  # fmt: skip

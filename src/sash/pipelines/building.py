@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from sash.pipelines.model import ONLY_STREAMS, Delta, Source, SpansStep, SqlStep
 from sash.spark import queries, reading
 from sash.sql.continuous import aggregate_of
 from sash.windows.extents import delta, punctuation
+
+SCHEME = re.compile(r"[A-Za-z][\w+.-]+:")  # of a path elsewhere: s3a://…, dbfs:/…
 
 
 @dataclass
@@ -81,7 +84,8 @@ def imported(name: str, folder: Path) -> None:
     beside = str(folder.resolve())
     sys.path.insert(0, beside)
     try:
-        module = _from_file(folder / name) if name.endswith(".py") else importlib.import_module(name)
+        file = folder / (name if name.endswith(".py") else f"{name.replace('.', '/')}.py")
+        module = _from_file(file) if name.endswith(".py") or file.exists() else importlib.import_module(name)
     except Exception as error:
         raise SashError(f"{name} cannot be imported: {type(error).__name__}: {error}") from None
     finally:
@@ -109,7 +113,8 @@ def origin(loaded: Loaded, source: Source) -> reading.Origin:
 
 def resolved(loaded: Loaded, path: str) -> str:
     """A path from the folder of the pipeline's file on, unless it says from where."""
-    return path if "://" in path or path.startswith("file:") else str((loaded.folder / path).resolve())
+    path = re.sub(r"^file:(//)?(?=/)", "", path)
+    return path if SCHEME.match(path) else str((loaded.folder / path).resolve())
 
 
 def _flows(source: Source, streaming: bool) -> bool:

@@ -97,11 +97,14 @@ def load(file: str | Path, values: Mapping[str, Any] | None = None, stream: bool
 def _checked(
     file: Path, given: dict[str, Any], lines: dict[places.Path, int], values: Mapping[str, Any], stream: bool | None
 ) -> Loaded:
-    declared = given.get("variables", {})
+    if "${" in str(given.get("mode", "")):
+        raise Text(file, lines, Variables({})).error("mode must be batch or stream, got a variable", "mode")
     streaming = given.get("mode") == "stream" if stream is None else stream
     mode = {"mode": "stream" if streaming else "batch"}
-    variables = Variables({**(declared if isinstance(declared, dict) else {}), **values, **mode})
+    variables = Variables({**values, **mode})
     text = Text(file, lines, variables)
+    declared = _filled(text, given.get("variables", {}), ("variables",))
+    variables.add(declared if isinstance(declared, dict) else {})
     filled = {key: value if key == "variables" else _filled(text, value, (key,)) for key, value in given.items()}
     try:
         pipeline = Pipeline.model_validate(filled)
@@ -150,19 +153,21 @@ def _is_tag(path: tuple[str | int, ...], place: int) -> bool:
 def _check_names(loaded: Loaded) -> None:
     """Every name is its own, and is known before it is used."""
     pipeline = loaded.pipeline
-    known = {name.lower(): name for name in pipeline.sources}
+    known = set(pipeline.sources)
+    taken_names = {name.lower() for name in known}
     for number, step in enumerate(pipeline.steps):
-        if step.name.lower() in known:
+        if step.name.lower() in taken_names:
             raise loaded.error(f"the name {step.name} is taken", "steps", number, "name")
-        if not isinstance(step, SqlStep) and step.from_.lower() not in known:
+        if not isinstance(step, SqlStep) and step.from_ not in known:
             raise _unknown(loaded, step.from_, known, "steps", number, "from")
-        known[step.name.lower()] = step.name
-    boards = {step.name.lower() for step in pipeline.steps if step.kind in ("stream", "spans")}
+        known.add(step.name)
+        taken_names.add(step.name.lower())
+    boards = {step.name for step in pipeline.steps if step.kind in ("stream", "spans")}
     names: set[str] = set()
     for number, sink in enumerate(pipeline.sinks):
-        taken = loaded.taken(sink).lower()
+        taken = loaded.taken(sink)
         if taken not in known:
-            raise _unknown(loaded, loaded.taken(sink), known, "sinks", number, "from")
+            raise _unknown(loaded, taken, known, "sinks", number, "from")
         if sink.late and taken not in boards:
             raise loaded.error(f"late is for steps of streams and spans, {taken} is none", "sinks", number, "late")
         if sink.format in ONLY_STREAMS:
@@ -173,5 +178,5 @@ def _check_names(loaded: Loaded) -> None:
         names.add(loaded.sink_name(number).lower())
 
 
-def _unknown(loaded: Loaded, name: str, known: dict[str, str], *path: str | int) -> PipelineError:
-    return loaded.error(f"there is no {name} here; there are {', '.join(known.values())}", *path)
+def _unknown(loaded: Loaded, name: str, known: set[str], *path: str | int) -> PipelineError:
+    return loaded.error(f"there is no {name} here; there are {', '.join(sorted(known))}", *path)

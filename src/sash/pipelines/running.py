@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -11,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from sash.errors import SashError
-from sash.pipelines.building import Built, at, build, resolved
+from sash.pipelines.building import SCHEME, Built, at, build, resolved
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Progress, Reporter, Summary, Written
 from sash.spark import flowing, queries, reading, writing
 
-SHOWN = 50  # rows on a console
 PAUSE = 0.3  # seconds between two looks at a stream
 BESIDE = ("console", "memory", "noop")  # formats that keep nothing
 
@@ -25,22 +25,29 @@ class Failed(SashError):
     """A pipeline was right, and failed as it ran."""
 
 
-def run(loaded: Loaded, spark: Any, reporter: Reporter | None = None) -> Summary:
-    """Run a pipeline, and say what it did; Ctrl-C stops a stream, which goes on with the same batch the next time.
+def run(
+    loaded: Loaded, spark: Any, reporter: Reporter | None = None, stopping: threading.Event | None = None
+) -> Summary:
+    """Run a pipeline, and say what it did.
 
     Args:
         loaded: the pipeline, of ``load``.
         spark: the session.
         reporter: who is told how far it is.
+        stopping: once set, a stream stops; the next run goes on with the same batch.
 
     """
     reporter = reporter or Reporter()
     built = build(loaded, spark)
     targets = checked(loaded, spark, built)
     summary = Summary(loaded.file.stem, "stream" if loaded.streaming else "batch")
+    stopping = stopping or threading.Event()
     begin = time.monotonic()
     try:
-        (_streamed if loaded.streaming else _batched)(loaded, built, targets, summary, reporter)
+        if loaded.streaming:
+            _streamed(loaded, built, targets, summary, reporter, stopping)
+        else:
+            _batched(loaded, built, targets, summary, reporter)
     finally:
         summary.seconds = time.monotonic() - begin
     return summary
@@ -49,20 +56,25 @@ def run(loaded: Loaded, spark: Any, reporter: Reporter | None = None) -> Summary
 def checked(loaded: Loaded, spark: Any, built: Built) -> list[writing.Target]:
     """The targets of the sinks; what could not be written is refused before anything runs."""
     targets = []
-    read = {resolved(loaded, source.path) for source in loaded.pipeline.sources.values() if source.path}
-    written: dict[str, int] = {}
+    sources = loaded.pipeline.sources.values()
+    read = {resolved(loaded, source.path) for source in sources if source.path} | {str(loaded.file.resolve())}
+    tables = {(source.table, source.options.get("url")) for source in sources if source.table}
+    checkpoints = loaded.pipeline.stream.checkpoint
+    written = {resolved(loaded, checkpoints)} if checkpoints else set()
     for number, sink in enumerate(loaded.pipeline.sinks):
         with at(loaded, "sinks", number):
             target = _target(loaded, number)
             if target.path is not None and _around(target.path, read):
                 raise SashError(f"{target.shown} is read by this pipeline; it cannot be written, too")
-            where = target.path or target.table
-            if where is not None and written.setdefault(where, number) != number:
-                raise SashError(f"{target.shown} is written by two sinks")
+            if (target.table, target.options.get("url")) in tables:
+                raise SashError(f"{target.shown} is read by this pipeline; it cannot be written, too")
+            if target.path is not None and _around(target.path, written):
+                raise SashError(f"{target.shown} holds, or is inside, what another sink or the checkpoint writes")
+            written |= {target.path} if target.path else set()
             _check_columns(built.frames[loaded.taken(sink)], target, sink.late)
             if loaded.streaming:
                 _check_stream(loaded, built, number, target)
-            writing.check(spark, target, loaded.streaming)
+            writing.check(spark, target, loaded.streaming, _checkpoint(loaded, target))
             targets.append(target)
     return targets
 
@@ -79,10 +91,10 @@ def _target(loaded: Loaded, number: int) -> writing.Target:
 
 def _around(path: str, read: set[str]) -> bool:
     """Whether writing a path would touch one that is read."""
-    if "://" in path:
+    if SCHEME.match(path):
         return path.rstrip("/") in {each.rstrip("/") for each in read}
     here = Path(path).resolve()
-    others = [Path(each).resolve() for each in read if "://" not in each]
+    others = [Path(each).resolve() for each in read if not SCHEME.match(each)]
     return any(here == each or here in each.parents or each in here.parents for each in others)
 
 
@@ -99,13 +111,35 @@ def _check_stream(loaded: Loaded, built: Built, number: int, target: writing.Tar
         raise SashError("what a sink takes must be a stream, got a table that is static")
     if loaded.pipeline.stream.checkpoint is None and target.kind not in BESIDE:
         raise SashError('a stream needs a checkpoint to go on where it was: [stream] checkpoint = "checkpoints/…"')
-    flowing.when(loaded.pipeline.stream.trigger)
+    flowing.check(target, loaded.pipeline.stream.trigger, _updates(loaded, number))
+
+
+def _checkpoint(loaded: Loaded, target: writing.Target) -> str | None:
+    """The folder that lets a sink's stream go on; of what keeps nothing, none."""
+    folder = loaded.pipeline.stream.checkpoint
+    return None if folder is None or target.kind in BESIDE else f"{resolved(loaded, folder).rstrip('/')}/{target.name}"
+
+
+def _updates(loaded: Loaded, number: int) -> bool:
+    """Whether a sink takes early answers."""
+    sink = loaded.pipeline.sinks[number]
+    step = next((each for each in loaded.pipeline.steps if each.name == loaded.taken(sink)), None)
+    return not sink.late and getattr(step, "emit", "final") == "updates"
 
 
 def _batched(loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter) -> None:
     takers = Counter(loaded.taken(sink) for sink in loaded.pipeline.sinks if not sink.late)
-    for name in (name for name, count in takers.items() if count > 1):
+    shared = [name for name, count in takers.items() if count > 1]
+    for name in shared:
         built.frames[name] = built.frames[name].persist()  # computed once for all its sinks
+    try:
+        _written(loaded, built, targets, summary, reporter)
+    finally:
+        for name in shared:
+            built.frames[name].unpersist()
+
+
+def _written(loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter) -> None:
     for number, target in enumerate(targets):
         sink, taken = loaded.pipeline.sinks[number], loaded.taken(loaded.pipeline.sinks[number])
         reporter.began(target.name)
@@ -126,16 +160,21 @@ def _batched(loaded: Loaded, built: Built, targets: list[writing.Target], summar
 def _write(frame: Any, target: writing.Target, count: reading.Count, reporter: Reporter) -> int | None:
     """Write a batch; how many rows that were, where it is known."""
     if target.kind == "console":
-        rows = frame.limit(SHOWN + 1).toArrow()
+        rows = frame.limit(flowing.SHOWN + 1).toArrow()
         reporter.show(target.name, rows)
-        return rows.num_rows if rows.num_rows <= SHOWN else None
+        return rows.num_rows if rows.num_rows <= flowing.SHOWN else None
     if not writing.write(frame, target):
         return 0
     return None if target.kind == "memory" else count.get()
 
 
 def _streamed(
-    loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter
+    loaded: Loaded,
+    built: Built,
+    targets: list[writing.Target],
+    summary: Summary,
+    reporter: Reporter,
+    stopping: threading.Event,
 ) -> None:
     stream, flows = loaded.pipeline.stream, []
     begin = time.monotonic()
@@ -143,20 +182,17 @@ def _streamed(
         for number, target in enumerate(targets):
             sink = loaded.pipeline.sinks[number]
             taken = loaded.taken(sink)
-            step = next((each for each in loaded.pipeline.steps if each.name == taken), None)
             reporter.began(target.name)
-            folder = stream.checkpoint and f"{resolved(loaded, stream.checkpoint).rstrip('/')}/{target.name}"
+            folder, updates = _checkpoint(loaded, target), _updates(loaded, number)
             with _failing(loaded, number):
                 frame = built.frames[taken]
                 if sink.late:
                     both = built.boards[taken].results(late=True)
                     frame = both.where("late is not null").select("late.reason", "late.row.*")
-                updates = not sink.late and getattr(step, "emit", "final") == "updates"
                 query = flowing.start(frame, target, folder, stream.trigger, updates, reporter.show)
             flows.append(Flow(number, target.name, taken, query, sink.late))
-        _watched(loaded, flows, reporter)
-    except KeyboardInterrupt:
-        summary.stopped = True
+        _watched(loaded, flows, reporter, stopping)
+        summary.stopped = stopping.is_set()
     finally:
         for flow in flows:
             flow.stop()
@@ -165,13 +201,13 @@ def _streamed(
             seconds = time.monotonic() - begin
             written = Written(flow.name, flow.taken, place, flow.progress.answers, flow.progress.late, seconds)
             summary.sinks.append(written)
-            summary.rows_in.setdefault(flow.name, flow.progress.rows_in)
+            summary.rows_in[flow.name] = flow.progress.rows_in
             reporter.ended(written)
 
 
-def _watched(loaded: Loaded, flows: list[Flow], reporter: Reporter) -> None:
-    """Wait for the queries, until all have ended or one has failed."""
-    while True:
+def _watched(loaded: Loaded, flows: list[Flow], reporter: Reporter, stopping: threading.Event) -> None:
+    """Wait for the queries, until all have ended, one has failed, or they are to stop."""
+    while not stopping.is_set():
         going = [flow for flow in flows if flow.query.isActive]
         for flow in flows:
             flow.look(reporter)
@@ -180,7 +216,7 @@ def _watched(loaded: Loaded, flows: list[Flow], reporter: Reporter) -> None:
                 raise _failed(loaded, flow.number, error)
         if not going:
             return
-        time.sleep(PAUSE)
+        stopping.wait(PAUSE)
 
 
 class Flow:
@@ -189,14 +225,14 @@ class Flow:
     def __init__(self, number: int, name: str, taken: str, query: Any, late: bool) -> None:
         self.number, self.name, self.taken, self.query, self._late = number, name, taken, query, late
         self.progress = Progress(name)
-        self._seen = -1
+        self._seen = ""
 
     def look(self, reporter: Reporter) -> None:
         """Take in the batches since the last look."""
         for each in self.query.recentProgress:
-            if each["batchId"] <= self._seen:
+            if each["timestamp"] <= self._seen:  # numbers of batches are told twice where a stream was idle
                 continue
-            self._seen = each["batchId"]
+            self._seen = each["timestamp"]
             self._add(each)
             reporter.moved(self.progress)
 
@@ -207,7 +243,7 @@ class Flow:
 
     def _add(self, batch: Any) -> None:
         now = self.progress
-        now.batch = self._seen
+        now.batch = batch["batchId"]
         now.rows_in += batch["numInputRows"]
         now.rate = batch["processedRowsPerSecond"] or 0.0
         for name, metrics in (batch["observedMetrics"] or {}).items():
@@ -234,7 +270,7 @@ def _failing(loaded: Loaded, number: int) -> Iterator[None]:
     except PipelineError:
         raise
     except Exception as error:
-        raise _failed(loaded, number, error) from error
+        raise _failed(loaded, number, error) from None  # what it is from may hold secrets
 
 
 def _failed(loaded: Loaded, number: int, error: Exception) -> Failed:

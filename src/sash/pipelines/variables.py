@@ -23,9 +23,13 @@ class Variables:
     """
 
     def __init__(self, given: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> None:
-        self._given = given
+        self._given = dict(given)
         self._environment = os.environ if environment is None else environment
         self._secrets: dict[str, str] = {}
+
+    def add(self, given: Mapping[str, Any]) -> None:
+        """Know more values, unless there are some of these names."""
+        self._given = {**given, **self._given}
 
     def filled(self, text: str) -> str:
         """A text with its variables replaced."""
@@ -34,7 +38,8 @@ class Variables:
     def masked(self, text: str) -> str:
         """A text without what came from the environment; the longest first, since one may hold another."""
         for name in sorted(self._secrets, key=lambda each: -len(self._secrets[each])):
-            text = text.replace(self._secrets[name], f"${{{name}}}")
+            for piece in (self._secrets[name], *self._secrets[name].splitlines()):
+                text = text.replace(piece, f"${{{name}}}") if piece.strip() else text
         return text
 
     def _value(self, found: re.Match[str]) -> str:

@@ -13,6 +13,7 @@ from sash.spark.writing import Target, shaped
 from sash.windows.extents import interval_of
 
 NOW = "available now"
+SHOWN = 50  # rows on a console
 Show = Callable[[str, Any], None]
 
 
@@ -27,14 +28,19 @@ def start(
         return writer.foreachBatch(_into_database(target, checkpoint)).start()
     on_server = type(frame).__module__.startswith("pyspark.sql.connect")  # where this process cannot be reached
     if target.kind == "console" and show is not None and not on_server:
-        return writer.foreachBatch(lambda batch, number: show(target.name, batch.limit(51).toArrow())).start()
-    if updates and target.path is not None and target.kind != "delta":
-        raise SashError(f"files keep what is written, got {target.kind} for early answers; use emit = 'final'")
-    writer = writer.format(target.kind).options(**target.options)
+        return writer.foreachBatch(lambda batch, number: show(target.name, batch.limit(SHOWN + 1).toArrow())).start()
+    writer = writer.format(target.kind).options(**target.defaults)
     writer = writer.partitionBy(*target.partition_by) if target.partition_by else writer
     if target.table is not None:
         return writer.toTable(target.table)
     return writer.start(*([target.path] if target.path else []))
+
+
+def check(target: Target, trigger: str, updates: bool) -> None:
+    """Refuse what a stream could not write."""
+    when(trigger)
+    if updates and target.path is not None and target.kind != "delta":
+        raise SashError(f"files keep what is written, got {target.kind} for early answers; use emit = 'final'")
 
 
 def when(trigger: str) -> dict[str, Any]:
@@ -58,9 +64,8 @@ def _into_database(target: Target, checkpoint: str | None) -> Callable[[DataFram
             known = None
             if checkpoint is not None:  # the query is known by its checkpoint: a new one begins anew with batch 0
                 known = batch.sparkSession.read.json(f"{checkpoint}/metadata").collect()[0]["id"], number
-            postgres.write(batch, target.options, target.table, append=True, batch=known)
+            postgres.write(batch, target.options, target.relation, append=True, batch=known)
             return
-        named = {"dbtable": target.table} if target.table else {}
-        batch.write.format("jdbc").mode("append").options(**target.options, **named).save()
+        batch.write.format("jdbc").mode("append").options(**target.options).option("dbtable", target.relation).save()
 
     return put

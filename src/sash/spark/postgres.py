@@ -7,7 +7,9 @@ statement but the one that opens a session to read, which is what is used.
 
 from __future__ import annotations
 
+import contextlib
 import re
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +17,8 @@ from pyspark.sql import DataFrame
 
 from sash.errors import SashError
 
-DONE = "sash_batches"  # the table of batches that are in, of streams
+NAME = re.compile(r'(?:(\w+|"[^"]+")\.)?(?:\w+|"[^"]+")')
+DONE = "sash_batches"  # the table, beside the one written, of the last batch of each stream that is in
 
 
 def is_postgres(options: Mapping[str, Any]) -> bool:
@@ -28,32 +31,35 @@ def with_driver(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**({"driver": "org.postgresql.Driver"} if is_postgres(options) else {}), **options}
 
 
+def schema_of(table: str) -> str:
+    """What stands before the names of tables beside this one, or a sentence where it is no name.
+
+    >>> schema_of("public.delays"), schema_of("delays")
+    ('public.', '')
+    """
+    found = NAME.fullmatch(table)
+    if found is None:
+        raise SashError(f"a jdbc sink needs a table, such as public.delays, got {table!r}")
+    return f"{found[1]}." if found[1] else ""
+
+
 def write(
-    frame: DataFrame,
-    options: Mapping[str, Any],
-    table: str | None,
-    append: bool,
-    batch: tuple[str, int] | None = None,
+    frame: DataFrame, options: Mapping[str, Any], table: str, append: bool, batch: tuple[str, int] | None = None
 ) -> None:
-    """Put rows into a table, all or none; a batch of a stream, by its name and number, only once."""
-    name = str(table or options.get("dbtable") or "")
-    if not re.fullmatch(r'(?:\w+|"[^"]+")(?:\.(?:\w+|"[^"]+"))?', name):
-        raise SashError(f"a jdbc sink needs a table, such as public.delays, got {name!r}")
-    beside = f'{name[:-1]}__sash_new"' if name.endswith('"') else f"{name}__sash_new"
+    """Put rows into a table, all or none; a batch of a stream, by its query and number, only once."""
+    schema = schema_of(table)
+    beside = f"{schema}sash_{uuid.uuid4().hex[:20]}"
     plain = {key: value for key, value in with_driver(options).items() if key != "dbtable"}
+    columns = ", ".join('"' + each.replace('"', '""') + '"' for each in frame.columns)
+    steps = [] if append else [f"DELETE FROM {table}"]
+    steps.append(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {beside}")
+    steps = steps if batch is None else _once(f"{schema}{DONE}", steps, *batch)
     try:
         frame.write.format("jdbc").mode("overwrite").options(**plain).option("dbtable", beside).save()
-    except Exception:
-        _send(frame.sparkSession, plain, [f"DROP TABLE IF EXISTS {beside}"])
-        raise
-    columns = ", ".join('"' + each.replace('"', '""') + '"' for each in frame.columns)
-    moved = [f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {beside}"]
-    if not append:
-        moved.insert(0, f"DELETE FROM {name}")
-    if batch is not None:
-        moved.append(f"INSERT INTO {DONE} VALUES ($s${batch[0]}$s$, {batch[1]})")
-    steps = [f"CREATE TABLE IF NOT EXISTS {name} (LIKE {beside})", *_once(moved, batch), f"DROP TABLE {beside}"]
-    _send(frame.sparkSession, plain, steps)
+        _send(frame.sparkSession, plain, [f"CREATE TABLE IF NOT EXISTS {table} (LIKE {beside})", *steps])
+    finally:
+        with contextlib.suppress(Exception):  # what went wrong before is told
+            _send(frame.sparkSession, plain, [f"DROP TABLE IF EXISTS {beside}"])
 
 
 def _send(spark: Any, options: Mapping[str, Any], steps: list[str]) -> None:
@@ -62,12 +68,12 @@ def _send(spark: Any, options: Mapping[str, Any], steps: list[str]) -> None:
     reader.option("sessionInitStatement", f"DO $sash$ BEGIN {'; '.join(steps)}; END $sash$").load().collect()
 
 
-def _once(steps: list[str], batch: tuple[str, int] | None) -> list[str]:
+def _once(done: str, steps: list[str], query: str, number: int) -> list[str]:
     """The steps, unless the batch is in already."""
-    if batch is None:
-        return steps
-    known = f"SELECT FROM {DONE} WHERE query = $s${batch[0]}$s$ AND batch >= {batch[1]}"
+    known = f"SELECT FROM {done} WHERE query = $s${query}$s$ AND batch >= {number}"
+    steps = [f"DELETE FROM {done} WHERE query = $s${query}$s$", *steps]
+    steps.append(f"INSERT INTO {done} VALUES ($s${query}$s$, {number})")
     return [
-        f"CREATE TABLE IF NOT EXISTS {DONE} (query text, batch bigint, PRIMARY KEY (query, batch))",
+        f"CREATE TABLE IF NOT EXISTS {done} (query text PRIMARY KEY, batch bigint)",
         f"IF NOT EXISTS ({known}) THEN {'; '.join(steps)}; END IF",
     ]

@@ -47,7 +47,7 @@ def said(error: Exception) -> str | None:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     java = next((line[1:].strip() for line in lines if line.startswith(":")), None)
     told = java or (lines[0] if lines else type(error).__name__)
-    return re.sub(r"^(?:[a-z]\w*\.)+\w+(?:Exception|Error): ", "", re.sub(r"^\[[\w.]+\]\s*", "", told))
+    return re.sub(r"^(?:[a-z]\w*\.)+(\w+(?:Exception|Error): )", r"\1", re.sub(r"^\[[\w.]+\]\s*", "", told))
 
 
 def refused(sentence: str) -> SashError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -40,7 +40,7 @@ def read(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:
 
 
 def _read(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:
-    kind = origin.format or _by_ending(origin.path)
+    kind = origin.format or by_ending(origin.path)
     reader: Any = (spark.readStream if streaming else spark.read).options(**origin.options)
     if origin.table is not None and kind != "jdbc":
         return reader.table(origin.table) if kind is None else reader.format(kind).table(origin.table)
@@ -51,9 +51,8 @@ def _read(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:
         return reader.options(**postgres.with_driver(origin.options)).format("jdbc").load()
     kind = kind or "parquet"
     if kind in ("csv", "tsv"):
-        first_line = {"header": True, "sep": "\t" if kind == "tsv" else ","}
-        reader = reader.options(**{key: value for key, value in first_line.items() if key not in origin.options})
-        kind = "csv"
+        origin = replace(origin, options={"header": True, "sep": "\t" if kind == "tsv" else ",", **origin.options})
+        reader, kind = reader.options(**origin.options), "csv"
     if origin.schema is not None and kind != "kafka":
         reader = reader.schema(origin.schema)
     elif streaming and origin.path is not None and kind not in ("delta", "iceberg"):
@@ -63,7 +62,8 @@ def _read(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:
     return reader.format(kind).load(*([origin.path] if origin.path else []))
 
 
-def _by_ending(path: str | None) -> str | None:
+def by_ending(path: str | None) -> str | None:
+    """The format that the ending of a path tells, or None."""
     found = queries.FILE.search(path or "")
     if found is None:
         return None
@@ -73,7 +73,7 @@ def _by_ending(path: str | None) -> str | None:
 
 def _inferred(spark: SparkSession, origin: Origin, kind: str) -> Any:
     """The columns of the files that are there already, for a stream of those to come."""
-    options = {"header": True, "inferSchema": True, **origin.options} if kind == "csv" else origin.options
+    options = {"inferSchema": True, **origin.options} if kind == "csv" else origin.options
     try:
         return spark.read.options(**options).format(kind).load(origin.path).schema
     except Exception as error:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from pyspark.sql import functions as F
 from sash.errors import SashError
 from sash.expressions.naming import quoted
 from sash.spark import postgres
+from sash.spark.reading import by_ending
 
 OF_KAFKA = {"key", "value", "topic", "headers", "partition"}
 REPLACES = ("delta", "iceberg")  # these replace a table in one step themselves
@@ -35,8 +38,18 @@ class Target:
 
     @property
     def kind(self) -> str:
-        """The format, parquet unless another is named."""
-        return self.format or "parquet"
+        """The format: as named, by the ending of the path, or parquet."""
+        return self.format or by_ending(self.path) or "parquet"
+
+    @property
+    def relation(self) -> str:
+        """The table of a database."""
+        return str(self.table or self.options.get("dbtable") or "")
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options, with the first line of CSV for names unless they say otherwise."""
+        return {**({"header": True} if self.kind == "csv" else {}), **self.options}
 
     @property
     def shown(self) -> str:
@@ -53,16 +66,25 @@ def shaped(frame: DataFrame, target: Target) -> DataFrame:
     return frame.select(*key, value)
 
 
-def check(spark: Any, target: Target, streaming: bool) -> None:
+def check(spark: Any, target: Target, streaming: bool, checkpoint: str | None = None) -> None:
     """Refuse before anything runs what could not be written, or would mix what batches and streams wrote."""
+    if target.kind == "jdbc":
+        postgres.schema_of(target.relation)
+    elif target.table is not None and "path" in target.options:
+        raise SashError("a table has a place already, got options.path, too")
     if target.mode == "error" and _exists(spark, target):
         raise SashError(f"{target.shown} is there already; mode says that this is an error")
     if target.path is None or target.kind in REPLACES or not is_local(spark, target.path):
         return
-    folder = Path(target.path.removeprefix("file:"))
+    folder = Path(target.path)
     by_stream, another = (folder / "_spark_metadata").exists(), "give each a path of its own, such as out/${mode}/…"
     if streaming and not by_stream and folder.is_dir() and any(folder.iterdir()):
         raise SashError(f"{target.shown} has files of a batch, to which a stream would add its own; {another}")
+    if streaming and by_stream and checkpoint is not None and not Path(checkpoint, "metadata").exists():
+        raise SashError(
+            f"{target.shown} is written by a stream with another checkpoint than {checkpoint}: what that has done "
+            "would be taken for done; go on with that one, or write to another path"
+        )
     if not streaming and by_stream:
         raise SashError(f"{target.shown} is written by a stream; {another}")
 
@@ -72,14 +94,17 @@ def write(frame: DataFrame, target: Target) -> bool:
     spark = frame.sparkSession
     if target.mode == "ignore" and _exists(spark, target):
         return False
+    local = target.path is not None and is_local(spark, target.path)
+    if local:
+        _mended(Path(str(target.path)))
     if target.kind == "memory":
         frame.createOrReplaceTempView(target.name)
     elif target.table is not None and target.kind != "jdbc":
         _table(frame, target)
     elif target.kind == "jdbc" and postgres.is_postgres(target.options):
-        postgres.write(frame, target.options, target.table, append=target.mode == "append")
-    elif target.path is not None and target.mode != "append" and is_local(spark, target.path):
-        _folder(frame, target, Path(target.path.removeprefix("file:")))
+        postgres.write(frame, target.options, target.relation, append=target.mode != "overwrite")
+    elif local and target.mode != "append" and not _replaces_parts(spark, target):
+        _folder(frame, target, Path(str(target.path)))
     else:
         _plain(frame, target, target.mode if target.kind != "kafka" else "append").save(
             *([target.path] if target.path else [])
@@ -89,16 +114,22 @@ def write(frame: DataFrame, target: Target) -> bool:
 
 def is_local(spark: Any, path: str) -> bool:
     """Whether files that Spark writes are those of this process: no cluster, no server in between."""
-    if "://" in path or type(spark).__module__.startswith("pyspark.sql.connect"):
+    if re.match(r"[A-Za-z][\w+.-]+:", path) or type(spark).__module__.startswith("pyspark.sql.connect"):
         return False
     return str(spark.conf.get("spark.master", "")).startswith("local")
 
 
+def _replaces_parts(spark: Any, target: Target) -> bool:
+    """Whether overwriting is the format's own affair: tables with a history, or partitions one by one."""
+    dynamic = "partitionOverwriteMode"
+    said = target.options.get(dynamic, spark.conf.get(f"spark.sql.sources.{dynamic}", "static"))
+    return target.kind in REPLACES or (str(said).lower() == "dynamic" and bool(target.partition_by))
+
+
 def _plain(frame: DataFrame, target: Target, mode: str) -> Any:
-    writer = frame.write.format(target.kind).mode(mode).options(**target.options)
-    writer = writer.option("header", True) if target.kind == "csv" and "header" not in target.options else writer
-    if target.kind == "jdbc" and target.table:
-        writer = writer.option("dbtable", target.table)
+    writer = frame.write.format(target.kind).mode(mode).options(**target.defaults)
+    if target.kind == "jdbc":
+        writer = writer.option("dbtable", target.relation)
     return writer.partitionBy(*target.partition_by) if target.partition_by else writer
 
 
@@ -110,7 +141,7 @@ def _exists(spark: Any, target: Target) -> bool:
     if target.path is None:
         return False
     if is_local(spark, target.path):
-        return Path(target.path.removeprefix("file:")).exists()
+        return Path(target.path).exists()
     try:
         return not spark.read.format("binaryFile").load(target.path).isEmpty()
     except Exception:
@@ -120,9 +151,9 @@ def _exists(spark: Any, target: Target) -> bool:
 def _answers(spark: Any, target: Target) -> bool:
     """Whether a database has a table."""
     options = {key: value for key, value in postgres.with_driver(target.options).items() if key != "dbtable"}
-    name = target.table or target.options.get("dbtable")
+    query = f"SELECT 1 AS one FROM {target.relation} WHERE 1 = 0"
     try:
-        spark.read.format("jdbc").options(**options).option("query", f"SELECT 1 AS one FROM {name} WHERE 1 = 0").load()
+        spark.read.format("jdbc").options(**options).option("query", query).load()
     except Exception:
         return False
     return True
@@ -130,18 +161,27 @@ def _answers(spark: Any, target: Target) -> bool:
 
 def _folder(frame: DataFrame, target: Target, folder: Path) -> None:
     """Write into a hidden folder beside, and put it into its place at the end."""
-    made, old = folder.with_name(f".{folder.name}.sash-new"), folder.with_name(f".{folder.name}.sash-old")
-    if old.exists() and not folder.exists():  # a run ended between the two steps below
-        os.replace(old, folder)
-    _removed(made, old)
+    made, old = folder.with_name(f".{folder.name}.sash-{uuid.uuid4().hex[:8]}"), _old(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         _plain(frame, target, "overwrite").save(str(made))
+        _removed(old)
         if folder.exists():
             os.replace(folder, old)
         os.replace(made, folder)
     finally:
-        _removed(made, old) if folder.exists() else _removed(made)
+        _mended(folder)
+        _removed(made, old)
+
+
+def _old(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.sash-old")
+
+
+def _mended(folder: Path) -> None:
+    """Put back what was there, where a run ended between the two steps of a replacement."""
+    if _old(folder).exists() and not folder.exists():
+        os.replace(_old(folder), folder)
 
 
 def _removed(*folders: Path) -> None:
@@ -154,10 +194,12 @@ def _removed(*folders: Path) -> None:
 def _table(frame: DataFrame, target: Target) -> None:
     """A table of the catalogue; a new one takes the place of the old one when it is whole."""
     spark, name = frame.sparkSession, str(target.table)
+    made = f"{name[:-1]}__sash_new`" if name.endswith("`") else f"{name}__sash_new"
+    if spark.catalog.tableExists(made) and not spark.catalog.tableExists(name):
+        spark.sql(f"ALTER TABLE {made} RENAME TO {name}")  # a run ended between the last two steps
     if target.mode != "overwrite" or target.kind in REPLACES or not spark.catalog.tableExists(name):
         _plain(frame, target, target.mode).saveAsTable(name)
         return
-    made = f"{name}__sash_new"
     spark.sql(f"DROP TABLE IF EXISTS {made}")
     try:
         _plain(frame, target, "overwrite").saveAsTable(made)
