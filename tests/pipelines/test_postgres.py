@@ -196,7 +196,7 @@ def test_windows_of_a_table_are_those_of_postgres(sales, tmp_path):
     counts = sales.rows('select stream, number, count(*) as n from "my batches" group by 1, 2 order by 1, 2')
     assert [tuple(row.values()) for row in counts] == [("a", 0, 10), ("a", 1, 10), ("a", 2, 10), ("b", 0, 10)]
     tables = sales.rows("select tablename as name from pg_tables where schemaname = 'public' order by 1")
-    assert {"name": "my batches__sash_new"} not in tables
+    assert not [row for row in tables if row["name"].startswith("sash_") and row["name"] != "sash_batches"]
     assert sales.sql("select count(*) from answers").strip() == "2000"
     assert differing(sales, "answers", THEIRS) == {}
 

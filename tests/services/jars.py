@@ -103,7 +103,7 @@ def _fetch(artifacts, folder):
                 full.rename(folder)
                 return None
     reason = next((line for line in told if re.search(r"\bERROR\b|unresolved|Exception", line)), told[-1])
-    reason = reason.partition("[ERROR] ")[2] or reason
+    reason = re.sub(r" in \S+ \(https?://.*", "", reason.partition("[ERROR] ")[2] or reason)
     missing.write_text(f"no jars of {', '.join(artifacts)}: {reason}")
     return missing.read_text()
 
