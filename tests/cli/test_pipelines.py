@@ -42,7 +42,7 @@ def test_what_new_writes_works(sash):
     ran = sash("run", "mine/pipeline.toml", "--json")
     told = [json.loads(line) for line in ran.stdout.splitlines()]
     assert ran.exit_code == 0
-    assert [each["event"] for each in told] == ["began", "ended"] * 3 + ["summary"]
+    assert [each["event"] for each in told if each["event"] != "going"] == ["began", "ended"] * 3 + ["summary"]
     assert told[-1]["rows_in"] == {"trips": 400}
     assert [each["rows"] for each in told[-1]["sinks"]] == [64, 14, 0]
     explained = sash("explain", "mine/pipeline.toml", "--stream").output
@@ -69,6 +69,7 @@ def test_the_summary_is_for_people(sash, tmp_path):
         (["check", "wrong.toml"], 2, "wrong.toml, line 2: there is no nobody here"),
         (["run", "broken.toml"], 1, "broken.toml, line 7: b could not be written:"),
         (["run", "broken.toml", "--set", "x"], 2, "--set takes a name and a value"),
+        (["run", "broken.toml", "--set", "x=1"], 2, "nothing uses ${x}, which --set names"),
     ],
 )
 def test_codes_say_what_went_wrong(sash, tmp_path, words, code, told):
@@ -121,6 +122,19 @@ def test_stages_are_read_from_what_spark_prints(tmp_path):
     assert stage(log) == (0, 0)
     log.write_text("x" * 1000 + "\r[Stage 3:====>      (5 + 2) / 20]\r[Stage 3:=====>     (6 + 2) / 20]")
     assert stage(log) == (6, 20)
+
+
+def test_a_batch_is_told_of_while_it_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    (tmp_path / "log").write_text("[Stage 3:====>      (5 + 2) / 20]")
+    told, enough = [], threading.Event()
+    log = progress.Log()
+    monkeypatch.setattr(log, "_tell", lambda text: (told.append(text), len(told) > 2 and enough.set()))
+    with progress.Pulse(log, tmp_path / "log") as pulse:
+        pulse.began("b")
+        assert enough.wait(30)
+        pulse.ended(Written("b", "b", "out", 1, None, 1.0))
+    assert told[:2] == ["b: began", "b: 0 s, 5 of 20 tasks of this stage"]
 
 
 def test_a_log_is_not_flooded(monkeypatch, capsys):

@@ -63,7 +63,9 @@ def test_a_pipeline_is_read_with_its_variables(loading):
     ("old", "new", "told"),
     [
         ('range = "1 day"', "rang = 1", ["line 19: steps.queries.range is missing", "line 20: steps.queries.rang"]),
-        ('range = "1 day"', "range = 1.5", ["line 20: steps.queries.range"]),
+        ('range = "1 day"', "range = 1.5", ['line 20: steps.queries.range must be an interval such as "15 minutes"']),
+        ('range = "1 day"', "range = true", ["line 20: steps.queries.range must be an interval"]),
+        ('time = "at"', 'span = ["at"]', ["steps.span"]),
         ('kind = "stream"', 'kind = "streams"', ['line 13: a step has sql, or a kind: "windows", "stream" or "spans"']),
         ('kind = "stream"', "", ["line 13: a step has sql, or a kind"]),
         ('from = "late_ones"', 'from = "lateones"', ["line 15: there is no lateones here; there are flights"]),

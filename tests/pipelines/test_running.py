@@ -41,7 +41,8 @@ def pipeline(tmp_path, spark):
     def ran(text, stream=None, reporter=None, **values):
         file = tmp_path / "p.toml"
         file.write_text('[sources.flights]\npath = "flights"\n' + text)
-        return run(load(file, {"folder": str(tmp_path), **values}, stream), spark, reporter)
+        values |= {"folder": str(tmp_path)} if "${folder}" in text else {}
+        return run(load(file, values, stream), spark, reporter)
 
     ran.folder = tmp_path
     return ran
@@ -227,13 +228,22 @@ def test_aggregates_of_a_module_beside(pipeline):
         (BOARD + '[[sinks]]\npath = "file://${folder}/flights"\n', "is read by this pipeline"),
         (BOARD + '[[sinks]]\ntable = "t"\noptions.path = "x"\n', "a table has a place already"),
         (BOARD + '[[sinks]]\nformat = "jdbc"\noptions.url = "jdbc:x"\n', "a jdbc sink needs a table"),
+        (BOARD + '[[sinks]]\npath = "precious"\n', "precious is there, and not by a run that ended well"),
+        (BOARD + '[[sinks]]\npath = "p.txt"\n', "p.txt is there, and not by a run"),
+        (BOARD + SINK + 'format = "parqet"\n', "there is no format parqet"),
+        (WINDOWS.replace("columns.mid", "columns.delay") + SINK, "two columns to write are called delay"),
+        (BOARD.replace("max(delay)", "mxa(delay)") + SINK, "there is no aggregate mxa"),
         ('[sources.more]\npath = "gone"\n' + BOARD + SINK, "line 3: .*gone"),
         ('[sources.more]\nformat = "rate"\n' + BOARD + SINK, "line 3: rate has no history"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(pipeline, text, told):
+    (pipeline.folder / "precious").mkdir()
+    for name in ("precious/thesis.txt", "p.txt"):
+        (pipeline.folder / name).write_text("much work")
     with pytest.raises(SashError, match=r"p\.toml, .*" + told):
         pipeline(text)
+    assert (pipeline.folder / "precious" / "thesis.txt").read_text() == "much work"
     assert not (pipeline.folder / "out").exists()
 
 
@@ -287,6 +297,18 @@ def test_modes(pipeline):
     assert (pipeline.folder / "out").is_dir()
 
 
+def test_a_stream_that_fails_says_why(pipeline):
+    pipeline(STREAM + BOARD + SINK, stream=True)
+    pq.write_table(flights(50, 300), pipeline.folder / "flights" / "1.parquet")
+    kept = Kept()
+    with pytest.raises(Failed, match=r"boards could not be written: the checkpoint is of other queries"):
+        pipeline(STREAM + BOARD.replace("columns.worst", "columns.most") + SINK, stream=True, reporter=kept)
+    assert kept.done == []
+    broken = '[[steps]]\nname = "b"\nsql = "select *, raise_error(\'boom\') as e from flights"\n'
+    with pytest.raises(Failed, match=r"b could not be written: .*boom"):
+        pipeline(STREAM + broken + SINK.replace("out", "e"), stream=True)
+
+
 def test_batches_and_streams_do_not_mix(pipeline):
     pipeline(BOARD + SINK)
     with pytest.raises(SashError, match="has files of a batch, to which a stream would add its own; give each a path"):
@@ -302,10 +324,13 @@ def test_batches_and_streams_do_not_mix(pipeline):
 
 class Kept(Reporter):
     def __init__(self):
-        self.shown = []
+        self.shown, self.done = [], []
 
     def show(self, sink, rows):
         self.shown.append((sink, rows))
+
+    def ended(self, written):
+        self.done.append(written.sink)
 
 
 def test_sinks_that_are_no_files(pipeline, spark):
@@ -350,6 +375,11 @@ def test_csv_is_read(pipeline, spark):
         '[sources.typical]\npath = "csv"\nformat = "csv"\nwhere = "mid > 60"\n[[sinks]]\npath = "high"\n'
     )
     run(load(pipeline.folder / "r.toml"), spark)
+    (pipeline.folder / "w.toml").write_text(
+        '[sources.t]\npath = "csv"\nformat = "csv"\nschema = "at timestamp, carrier string"\n[[sinks]]\npath = "x"\n'
+    )
+    with pytest.raises(Failed, match="CSV header"):
+        run(load(pipeline.folder / "w.toml"), spark)
     assert {type(row[-1]) for row in rows(pipeline.folder / "high", "at")} == {int}
     assert min(row[-2] for row in rows(pipeline.folder / "high", "at")) > 60
 

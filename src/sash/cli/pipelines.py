@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import shlex
 import signal
 import tempfile
 import threading
@@ -96,7 +97,7 @@ def new(
     with told(False):
         made = written(folder)
     output.said(f"wrote {', '.join(str(each) for each in made)}")
-    output.said(f"now: sash run {made[0]}")
+    output.said(f"now: sash run {shlex.quote(str(made[0]))}")
 
 
 def interrupted(streaming: bool) -> threading.Event:

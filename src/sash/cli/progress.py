@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,13 +33,15 @@ EVERY = 5.0  # seconds between two lines of a log
 def reporter_of(as_json: bool, log: Path) -> Iterator[Reporter]:
     """Who tells how far it is: to machines, to a terminal, or to a log."""
     if as_json:
-        yield Machine()
+        with Pulse(Machine(), log) as pulse:
+            yield pulse
     elif errors.is_terminal:
         columns = SpinnerColumn(), TextColumn("{task.description}"), StageColumn(log), TimeElapsedColumn()
         with Bars(*columns, console=errors) as bars:
             yield Terminal(bars)
     else:
-        yield Log()
+        with Pulse(Log(), log) as pulse:
+            yield pulse
 
 
 class StageColumn(ProgressColumn):
@@ -65,12 +68,59 @@ def stage(log: Path) -> tuple[int, int]:
     return (int(told[-1][0]), int(told[-1][1])) if told else (0, 0)
 
 
+class Pulse(Reporter):
+    """Lets another reporter tell every few seconds that a sink goes on, as long as it is told nothing itself."""
+
+    def __init__(self, told: Machine | Log, log: Path) -> None:
+        self._told, self._log = told, log
+        self._sink: str | None = None
+        self._begin = 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def __enter__(self) -> Pulse:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+
+    def _beat(self) -> None:
+        while not self._over.wait(EVERY):
+            sink = self._sink
+            if sink is not None:
+                self._told.goes_on(sink, time.monotonic() - self._begin, *stage(self._log))
+
+    def began(self, sink: str) -> None:
+        """Begin to tell of a sink."""
+        self._told.began(sink)
+        self._sink, self._begin = sink, time.monotonic()
+
+    def moved(self, progress: Progress) -> None:
+        """Leave it to what is told of a stream."""
+        self._sink = None
+        self._told.moved(progress)
+
+    def show(self, sink: str, rows: Any) -> None:
+        """Pass rows on."""
+        self._told.show(sink, rows)
+
+    def ended(self, written: Written) -> None:
+        """End to tell of a sink."""
+        self._sink = None
+        self._told.ended(written)
+
+
 class Machine(Reporter):
     """An object a line, on standard output."""
 
     def began(self, sink: str) -> None:
         """Tell that a sink is being written."""
         self._tell("began", sink=sink)
+
+    def goes_on(self, sink: str, seconds: float, done: int, tasks: int) -> None:
+        """Tell that a sink is still being written."""
+        self._tell("going", sink=sink, seconds=round(seconds, 1), tasks_done=done, tasks=tasks)
 
     def moved(self, progress: Progress) -> None:
         """Tell how far a stream is."""
@@ -99,6 +149,10 @@ class Log(Reporter):
     def began(self, sink: str) -> None:
         """Tell that a sink is being written."""
         self._tell(f"{sink}: began")
+
+    def goes_on(self, sink: str, seconds: float, done: int, tasks: int) -> None:
+        """Tell that a sink is still being written."""
+        self._tell(f"{sink}: {seconds:.0f} s{f', {done} of {tasks} tasks of this stage' if tasks else ''}")
 
     def moved(self, progress: Progress) -> None:
         """Tell how far a stream is."""
@@ -149,7 +203,9 @@ def words(progress: Progress) -> str:
     """
     parts = [f"{progress.rows_in:,} rows"]
     if progress.answers is not None:
-        parts += [f"{progress.answers:,} windows answered", f"{progress.late or 0:,} late"]
+        parts.append(f"{progress.answers:,} windows answered")
+    if progress.late is not None:
+        parts.append(f"{progress.late:,} late")
     parts.append(f"{progress.rate:,.0f} rows/s")
     if progress.lag is not None and progress.lag >= 1.0:
         parts.append(f"watermark {_span(progress.lag)} behind")

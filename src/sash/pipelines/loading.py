@@ -25,6 +25,7 @@ WORDS = {
     "bool_parsing": "must be true or false",
     "too_short": "must not be empty",
 }
+SIZES = 'must be an interval such as "15 minutes", a number of rows, { delta = 5, of = "km" } or { until = "…" }'
 KINDS = ("sql", "windows", "stream", "spans")
 
 
@@ -112,6 +113,9 @@ def _checked(
         raise _told(text, error) from None
     loaded = Loaded(file, lines, variables, pipeline, streaming)
     _check_names(loaded)
+    unused = [name for name in values if name not in pipeline.variables and name not in variables.used]
+    if unused:
+        raise loaded.error(f"nothing uses ${{{unused[0]}}}, which --set names")
     return loaded
 
 
@@ -133,8 +137,12 @@ def _told(text: Text, error: ValidationError) -> PipelineError:
     """All that the model does not like, a line each."""
     sentences: dict[str, None] = {}
     for each in error.errors(include_url=False):
-        path = [key for place, key in enumerate(each["loc"]) if not _is_tag(each["loc"], place)]
+        path = _path(each["loc"])
         words = WORDS.get(each["type"])
+        if path[-1:] in (("range",), ("slide",)) and each["type"] != "missing":
+            words = SIZES
+        elif each["type"] == "missing" and isinstance(path[-1], int):
+            words = "needs more values"
         if words is None:
             words = each["msg"].removeprefix("Value error, ")
             words = words if each["type"] in ("value_error", "kind") else words[:1].lower() + words[1:]
@@ -144,10 +152,17 @@ def _told(text: Text, error: ValidationError) -> PipelineError:
     return PipelineError("\n".join(sentences))
 
 
+def _path(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """A place of the file, without what the model knows it by."""
+    return tuple(key for place, key in enumerate(path) if not _is_tag(path, place))
+
+
 def _is_tag(path: tuple[str | int, ...], place: int) -> bool:
     """Whether a piece of a place is not of the file: the kind of a step, or of a range."""
     after_step = place == 2 and path[0] == "steps" and path[2] in KINDS
-    return after_step or (place > 4 and path[place] in ("str", "int", "Delta", "Until"))
+    return after_step or (
+        place > 4 and path[place] in ("str", "int", "Delta", "Until") and path[place - 1] in ("range", "slide")
+    )
 
 
 def _check_names(loaded: Loaded) -> None:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, time
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictInt,
+    StrictStr,
+    Tag,
+    model_validator,
+)
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="a word: letters, digits and _")]
 Option = str | int | float | bool
@@ -109,13 +120,14 @@ class Until(Part):
     until: str
 
 
+Size = StrictStr | StrictInt
+
+
 class Query(Part):
     """Aggregates over the windows of a stream."""
 
-    range: str | int | Delta | Until = Field(
-        description='"15 minutes", 100 rows, {delta = 5, of = "km"}, {until = "…"}'
-    )
-    slide: str | int | Delta | None = None
+    range: Size | Delta | Until = Field(description='"15 minutes", 100 rows, {delta = 5, of = "km"}, {until = "…"}')
+    slide: Size | Delta | None = None
     using: str | None = Field(None, description="the algorithm, for the curious")
     columns: Texts = Field(description='aggregates by the names of their columns: peak = "max(load)"')
 
@@ -185,7 +197,9 @@ class Pipeline(Part):
     """Sources, steps and sinks."""
 
     imports: Names = Field([], description="files or modules of Python with aggregates of your own")
-    variables: dict[Name, Option] = Field({}, description="values for ${name}; --set name=value overrides them")
+    variables: dict[Name, Option | date | datetime | time] = Field(
+        {}, description="values for ${name}; --set name=value overrides them"
+    )
     mode: Literal["batch", "stream"] = Field("batch", description="how it runs unless --batch or --stream says so")
     spark: Spark = Spark()
     stream: Stream = Stream()

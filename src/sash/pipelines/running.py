@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from sash.errors import SashError
+from sash.expressions.naming import quoted
 from sash.pipelines.building import SCHEME, Built, at, build, resolved
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Progress, Reporter, Summary, Written
 from sash.spark import flowing, queries, reading, writing
+from sash.sql import texts
 
 PAUSE = 0.3  # seconds between two looks at a stream
 BESIDE = ("console", "memory", "noop")  # formats that keep nothing
@@ -101,6 +103,9 @@ def _around(path: str, read: set[str]) -> bool:
 def _check_columns(frame: Any, target: writing.Target, late: bool) -> None:
     if late:
         return
+    doubled = [name for name, count in Counter(name.lower() for name in frame.columns).items() if count > 1]
+    if doubled and target.kind not in BESIDE:
+        raise SashError(f"two columns to write are called {doubled[0]}; give one another name")
     for name in (*target.partition_by, *([target.key] if target.key else [])):
         if name not in frame.columns:
             raise SashError(f"there is no column {name} to write; there are {', '.join(frame.columns)}")
@@ -146,7 +151,7 @@ def _written(loaded: Loaded, built: Built, targets: list[writing.Target], summar
         begin, count = time.monotonic(), reading.Count()
         with _failing(loaded, number):
             board = built.boards.get(taken)
-            frame = built.boards[taken].late() if sink.late else built.frames[taken]
+            frame = _late(built.boards[taken].late()) if sink.late else built.frames[taken]
             rows = _write(count.of(writing.shaped(frame, target)), target, count, reporter)
             late = board.late().count() if board is not None and not sink.late else None
         written = Written(target.name, taken, _shown(loaded, target), rows, late, time.monotonic() - begin)
@@ -155,6 +160,11 @@ def _written(loaded: Loaded, built: Built, targets: list[writing.Target], summar
         for name in built.needs[taken]:
             if name not in summary.rows_in:
                 summary.rows_in[name] = built.counts[name].get()
+
+
+def _late(frame: Any) -> Any:
+    """Rows that came too late, with the reason first, as those of a stream."""
+    return frame.select("reason", *(quoted(name) for name in frame.columns if name != "reason"))
 
 
 def _write(frame: Any, target: writing.Target, count: reading.Count, reporter: Reporter) -> int | None:
@@ -196,10 +206,15 @@ def _streamed(
     finally:
         for flow in flows:
             flow.stop()
+        for flow in flows:
             flow.look(reporter)
+            if flow.query.exception() is not None:
+                continue
             place = _shown(loaded, targets[flow.number])
             seconds = time.monotonic() - begin
-            written = Written(flow.name, flow.taken, place, flow.progress.answers, flow.progress.late, seconds)
+            now, late = flow.progress, loaded.pipeline.sinks[flow.number].late
+            counts = (now.late, None) if late else (now.answers, now.late)
+            written = Written(flow.name, flow.taken, place, *counts, seconds)
             summary.sinks.append(written)
             summary.rows_in[flow.name] = flow.progress.rows_in
             reporter.ended(written)
@@ -249,8 +264,9 @@ class Flow:
         for name, metrics in (batch["observedMetrics"] or {}).items():
             if name.startswith("sash "):
                 late = metrics["late"] or 0
-                now.answers = (now.answers or 0) + (late if self._late else metrics["answers"] or 0)
-                now.late = None if self._late else (now.late or 0) + late
+                now.late = (now.late or 0) + late
+                if not self._late:
+                    now.answers = (now.answers or 0) + (metrics["answers"] or 0)
         mark = (batch["eventTime"] or {}).get("watermark")
         if mark and not mark.startswith("1970-01-01T00:00:00"):
             now.watermark = mark
@@ -275,5 +291,5 @@ def _failing(loaded: Loaded, number: int) -> Iterator[None]:
 
 def _failed(loaded: Loaded, number: int, error: Exception) -> Failed:
     """Why a sink could not be written, in a sentence."""
-    said = queries.said(error) or str(error).strip().split("\n\n")[0] or type(error).__name__
+    said = texts.shown(queries.said(error) or str(error).strip().split("\n\n")[0] or type(error).__name__)
     return Failed(str(loaded.error(f"{loaded.sink_name(number)} could not be written: {said}", "sinks", number)))

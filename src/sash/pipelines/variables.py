@@ -9,6 +9,7 @@ from typing import Any
 
 from sash.errors import SashError
 
+SHORTEST = 4  # letters of a secret: fewer are in words, too
 VARIABLE = re.compile(r"\$(\$|\{([^}]*)\})")
 
 
@@ -26,6 +27,7 @@ class Variables:
         self._given = dict(given)
         self._environment = os.environ if environment is None else environment
         self._secrets: dict[str, str] = {}
+        self.used: set[str] = set()
 
     def add(self, given: Mapping[str, Any]) -> None:
         """Know more values, unless there are some of these names."""
@@ -39,13 +41,14 @@ class Variables:
         """A text without what came from the environment; the longest first, since one may hold another."""
         for name in sorted(self._secrets, key=lambda each: -len(self._secrets[each])):
             for piece in (self._secrets[name], *self._secrets[name].splitlines()):
-                text = text.replace(piece, f"${{{name}}}") if piece.strip() else text
+                text = text.replace(piece, f"${{{name}}}") if len(piece.strip()) >= SHORTEST else text
         return text
 
     def _value(self, found: re.Match[str]) -> str:
         if found[1] == "$":
             return "$"
         name = found[2]
+        self.used.add(name)
         if name in self._given:
             value = self._given[name]
             return str(value).lower() if isinstance(value, bool) else str(value)

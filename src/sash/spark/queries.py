@@ -44,9 +44,19 @@ def said(error: Exception) -> str | None:
         return reason.sentence
     if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
         return None
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    java = next((line[1:].strip() for line in lines if line.startswith(":")), None)
-    told = java or (lines[0] if lines else type(error).__name__)
+    text = str(error).partition("=== Streaming Query ===")[0]
+    ours = re.search(r"(?:SashError|Refused|Overflow): (.+)", text)
+    if ours is not None:
+        return ours[1]
+    text = re.sub(r"^\[STREAM_FAILED\].*?terminated with exception: ", "", text.strip(), flags=re.DOTALL)
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(error).__name__]
+    causes = [line for line in lines if re.match(r"(?:: |Caused by: )?(?:[\w.$]+\.)?\w+(?:Exception|Error): .", line)]
+    told = (
+        (causes[-1] if lines[0].endswith(":") or lines[0].startswith("An error occurred") else lines[0])
+        if causes
+        else lines[0]
+    )
+    told = re.sub(r"^(?:: |Caused by: )", "", told)
     return re.sub(r"^(?:[a-z]\w*\.)+(\w+(?:Exception|Error): )", r"\1", re.sub(r"^\[[\w.]+\]\s*", "", told))
 
 

@@ -51,7 +51,8 @@ def _read(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:
         return reader.options(**postgres.with_driver(origin.options)).format("jdbc").load()
     kind = kind or "parquet"
     if kind in ("csv", "tsv"):
-        origin = replace(origin, options={"header": True, "sep": "\t" if kind == "tsv" else ",", **origin.options})
+        first_line = {"header": True, "enforceSchema": False}  # whose names are those of the schema, or it is an error
+        origin = replace(origin, options={**first_line, "sep": "\t" if kind == "tsv" else ",", **origin.options})
         reader, kind = reader.options(**origin.options), "csv"
     if origin.schema is not None and kind != "kafka":
         reader = reader.schema(origin.schema)

@@ -74,6 +74,7 @@ def check(spark: Any, target: Target, streaming: bool, checkpoint: str | None = 
         raise SashError("a table has a place already, got options.path, too")
     if target.mode == "error" and _exists(spark, target):
         raise SashError(f"{target.shown} is there already; mode says that this is an error")
+    _check_format(spark, target.kind)
     if target.path is None or target.kind in REPLACES or not is_local(spark, target.path):
         return
     folder = Path(target.path)
@@ -85,8 +86,29 @@ def check(spark: Any, target: Target, streaming: bool, checkpoint: str | None = 
             f"{target.shown} is written by a stream with another checkpoint than {checkpoint}: what that has done "
             "would be taken for done; go on with that one, or write to another path"
         )
+    foreign = folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / "_SUCCESS").exists())
+    if (
+        not streaming
+        and not by_stream
+        and target.mode == "overwrite"
+        and foreign
+        and not _replaces_parts(spark, target)
+    ):
+        raise SashError(f"{target.shown} is there, and not by a run that ended well (it has no _SUCCESS): remove it "
+                        "yourself, or write to another path")  # fmt: skip
     if not streaming and by_stream:
         raise SashError(f"{target.shown} is written by a stream; {another}")
+
+
+def _check_format(spark: Any, kind: str) -> None:
+    """Refuse a format that Spark does not have."""
+    if kind in ("console", "memory", "noop", "kafka", "jdbc"):
+        return
+    try:
+        spark.read.format(kind).load()
+    except Exception as error:
+        if "DATA_SOURCE_NOT_FOUND" in str(error) or "Failed to find the data source" in str(error):
+            raise SashError(f"there is no format {kind}: name one that Spark has, or its package in [spark]") from None
 
 
 def write(frame: DataFrame, target: Target) -> bool:

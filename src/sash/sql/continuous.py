@@ -176,7 +176,8 @@ def _query(source: Source, item: blocks.Item, key: tuple[str, ...]) -> tuple[str
     called = aggregate_at(source, lo, hi)
     if called is None or not known(called.name, spans=True):
         beside = f", or one of its keys, {', '.join(key)}" if key else ""
-        raise source.error(f"a continuous query selects aggregates{beside}", lo)
+        unknown = f"there is no aggregate {called.name}: " if called is not None else ""
+        raise source.error(f"{unknown}a continuous query selects aggregates{beside}", lo)
     try:
         call = call_of(called, _Columns(source), spans=True)
     except SashError as error:
