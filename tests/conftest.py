@@ -8,7 +8,7 @@ from sessions import cluster, connect, spark  # noqa: F401, fixtures for all tes
 
 settings.register_profile(
     "sash",
-    max_examples=int(os.environ.get("SASH_TEST_EXAMPLES", "100")),
+    max_examples=int(os.environ.get("SASH_TEST_EXAMPLES", "50")),
     deadline=None,  # the first example compiles
     suppress_health_check=[HealthCheck.too_slow],
 )

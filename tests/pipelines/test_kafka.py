@@ -148,6 +148,7 @@ def test_a_job_that_is_killed_goes_on_from_its_checkpoint(kafka, desk, tmp_path)
     assert_exact(desk.ask(consume, kafka.servers, "boards"), EVENTS)
 
 
+@pytest.mark.long
 def test_a_pipeline_that_is_killed_goes_on_from_its_checkpoint(kafka, desk, tmp_path):
     send(kafka, desk, "pipe", EVENTS)
     jars = kafka.conf["spark.jars"]

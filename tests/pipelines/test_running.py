@@ -353,6 +353,7 @@ def test_sinks_that_are_no_files(pipeline, spark):
     assert spark.table("kept").count() == 300
     assert spark.table("typical_delays").count() == 300
     spark.sql("drop table typical_delays")
+    spark.catalog.dropTempView("kept")
 
 
 def test_a_step_with_two_sinks_is_computed_for_each_run(pipeline):

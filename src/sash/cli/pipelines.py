@@ -149,8 +149,6 @@ def session(loaded: Any) -> Iterator[tuple[Any, Path]]:
 @contextmanager
 def told(as_json: bool) -> Iterator[None]:
     """End with a sentence and a code: 2 where the pipeline is wrong, 1 where it failed, 130 where it was broken off."""
-    from pydantic import ValidationError  # noqa: F401, what pipelines need is said once
-
     from sash.pipelines import Failed
 
     try:

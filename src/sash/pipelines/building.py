@@ -151,7 +151,7 @@ def windows_sql(step: WindowsStep) -> str:
 
     >>> step = WindowsStep(name="a", kind="windows", from_="t", order_by=["at"], columns={"m": "median(x)"})
     >>> print(windows_sql(step))
-    select *, median(x) over w as `m` from `t` window w as (order by at)
+    select *, median(x) over w as m from t window w as (order by at)
     """
     by = f"partition by {', '.join(step.partition_by)} " if step.partition_by else ""
     order = f"order by {', '.join(step.order_by)} " if step.order_by else ""

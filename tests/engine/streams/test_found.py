@@ -194,3 +194,13 @@ def test_explain_of_many_queries_counts_no_more_than_it_must():
     for k in range(60):
         board = board.query(f"q{k}", sf.max("v"), range=f"{k + 7} seconds", slide=f"{1 + k % 13} seconds")
     assert "at most" in str(board.explain())
+
+
+def test_an_empty_batch_moves_no_watermark():
+    rows = pa.table({"ts": pa.array([0, -1], pa.timestamp("us"))})
+    operator = (
+        sash.stream(rows.schema, time="ts", watermark="0 seconds").query("n", sf.count(), range="1 second").open()
+    )
+    operator.push(rows.slice(0, 0))
+    operator.push(rows)
+    assert operator.late_count == 0

@@ -94,7 +94,8 @@ class Operator:
         """Take a batch of rows; gives the answers of the windows that have ended since."""
         rows = self.absorb(batch)
         with self._whole():
-            if self._delay is not None and rows.span is not None and rows.span.most > LEAST:
+            seen = len(rows.codes) > 0 or self.scheme.spans  # of spans, rows that have no place move it, too
+            if self._delay is not None and rows.span is not None and seen and rows.span.most > LEAST:
                 self._see(rows.span.most - self._delay)
             return self._answers()
 

@@ -321,7 +321,8 @@ def _first(error: Exception) -> str:
     if any(sign in str(error) for sign in NEEDS_MEMORY):
         return "it makes a list, a dictionary, a string, an array or another object, which needs memory of its own"
     noise = ("Failed in", "During", "File", "This error", "To find", "If you", "raised from", "There ", ">>>", "-")
-    lines = [line.strip() for line in str(error).splitlines()]
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # Numba colours it where colorama is installed
+    lines = [line.strip() for line in plain.splitlines()]
     for line in lines:
         if line and not line.startswith(noise):
             for pattern, words in REWORDED.items():
