@@ -275,7 +275,7 @@ def spark():
     """Against a join with a generated table of windows, on Spark, at range/slide 60."""
     from bench.spark_streams import FOLDER, session
 
-    count, spark_ = min(EVENTS, 1_000_000), session()
+    count, spark_ = 4 * EVENTS, session()
     random = np.random.default_rng(4)
     ends = 1_767_225_600_000_000 + np.sort(random.integers(0, 3 * 3600 * 10**6, count))
     lengths = random.exponential(120e6, count).astype(np.int64)
