@@ -163,6 +163,8 @@ def batches(spark, url, user, password):
     for stream, number in (("a", 0), ("a", 1), ("a", 1), ("b", 0), ("a", 2)):
         rows = spark.sql(f"select '{stream}' as stream, {number} as number, id from range(10)").repartition(2)
         postgres.write(rows, options, 'public."my batches"', append=True, batch=(stream, number))
+    assert postgres.exists(spark, options, 'public."my batches"')
+    assert not postgres.exists(spark, options, "public.nothing")
     broken = spark.sql("select 'a' as stream, 3 as number, 1 div if(id = 9, 0, 1) as id from range(10)").repartition(2)
     try:
         postgres.write(broken, options, 'public."my batches"', append=True, batch=("a", 3))

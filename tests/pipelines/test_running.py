@@ -363,6 +363,19 @@ def test_a_step_with_two_sinks_is_computed_for_each_run(pipeline):
     assert [each.rows for each in pipeline(WINDOWS + sinks).sinks] == [350, 350]
 
 
+def test_only_what_a_sink_needs_is_counted(pipeline):
+    other = '[sources.other]\npath = "flights"\n[[steps]]\nname = "plain"\nsql = "select carrier from other"\n'
+    summary = pipeline(WINDOWS + other + SINK)
+    assert (summary.rows_in, summary.sinks[0].rows) == ({}, 300)
+
+
+def test_rows_that_are_late_are_counted_for_each_sink_of_a_board(pipeline):
+    nowhere = flights(1).set_column(1, "at", pa.array([None], pa.timestamp("us", "UTC")))
+    pq.write_table(nowhere, pipeline.folder / "flights" / "1.parquet")
+    sinks = '[[sinks]]\nname = "a"\nformat = "noop"\n[[sinks]]\nname = "b"\nformat = "noop"\n'
+    assert [each.late for each in pipeline(BOARD + sinks).sinks] == [1, 1]
+
+
 def test_partitions_can_be_replaced_one_by_one(pipeline):
     dynamic = SINK + 'partition_by = "carrier"\noptions.partitionOverwriteMode = "dynamic"\n'
     pipeline(WINDOWS + dynamic)

@@ -22,8 +22,6 @@ from sash.spark import queries, reading
 from sash.sql.continuous import aggregate_of
 from sash.windows.extents import delta, punctuation
 
-SCHEME = re.compile(r"[A-Za-z][\w+.-]+:")  # of a path elsewhere: s3a://…, dbfs:/…
-
 
 @dataclass
 class Built:
@@ -49,14 +47,16 @@ def build(loaded: Loaded, spark: Any, explains: bool = False) -> Built:
     for number, step in enumerate(loaded.pipeline.steps):
         with at(loaded, "steps", number, *(["sql"] if isinstance(step, SqlStep) else [])):
             if isinstance(step, SqlStep):
-                built.needs[step.name] = set().union(*built.needs.values())
+                named = [
+                    need for name, need in built.needs.items() if re.search(rf"\b{name}\b", step.sql, re.IGNORECASE)
+                ]
+                built.needs[step.name] = set().union(*named)
                 _queried(built, spark, step.name, step.sql, explains)
                 continue
             frame = _counted(built, step.from_)
             built.needs[step.name] = built.needs[step.from_]
             if isinstance(step, WindowsStep):
-                others = {name: each for name, each in built.frames.items() if name != step.from_}
-                _queried(built, spark, step.name, windows_sql(step), explains, {**others, step.from_: frame})
+                _queried(built, spark, step.name, windows_sql(step), explains)
                 continue
         _board(loaded, built, number, step, frame)
         if explains:
@@ -114,7 +114,7 @@ def origin(loaded: Loaded, source: Source) -> reading.Origin:
 def resolved(loaded: Loaded, path: str) -> str:
     """A path from the folder of the pipeline's file on, unless it says from where."""
     path = re.sub(r"^file:(//)?(?=/)", "", path)
-    return path if SCHEME.match(path) else str((loaded.folder / path).resolve())
+    return path if reading.SCHEME.match(path) else str((loaded.folder / path).resolve())
 
 
 def _flows(source: Source, streaming: bool) -> bool:
@@ -136,10 +136,8 @@ def _counted(built: Built, name: str) -> Any:
     return built.frames[name]
 
 
-def _queried(
-    built: Built, spark: Any, name: str, text: str, explains: bool, frames: dict[str, Any] | None = None
-) -> None:
-    tables = built.frames if frames is None else frames
+def _queried(built: Built, spark: Any, name: str, text: str, explains: bool) -> None:
+    tables = dict(built.frames)
     built.frames[name] = sash.sql(text, spark=spark, **tables)
     _ = built.frames[name].columns
     if explains:

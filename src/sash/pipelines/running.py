@@ -13,7 +13,7 @@ from typing import Any
 
 from sash.errors import SashError
 from sash.expressions.naming import quoted
-from sash.pipelines.building import SCHEME, Built, at, build, resolved
+from sash.pipelines.building import Built, at, build, resolved
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Progress, Reporter, Summary, Written
 from sash.spark import flowing, queries, reading, writing
@@ -93,10 +93,10 @@ def _target(loaded: Loaded, number: int) -> writing.Target:
 
 def _around(path: str, read: set[str]) -> bool:
     """Whether writing a path would touch one that is read."""
-    if SCHEME.match(path):
+    if reading.SCHEME.match(path):
         return path.rstrip("/") in {each.rstrip("/") for each in read}
     here = Path(path).resolve()
-    others = [Path(each).resolve() for each in read if not SCHEME.match(each)]
+    others = [Path(each).resolve() for each in read if not reading.SCHEME.match(each)]
     return any(here == each or here in each.parents or each in here.parents for each in others)
 
 
@@ -145,15 +145,17 @@ def _batched(loaded: Loaded, built: Built, targets: list[writing.Target], summar
 
 
 def _written(loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter) -> None:
+    aside: dict[str, int] = {}  # rows of boards that came too late, counted once for all sinks of a board
     for number, target in enumerate(targets):
         sink, taken = loaded.pipeline.sinks[number], loaded.taken(loaded.pipeline.sinks[number])
         reporter.began(target.name)
         begin, count = time.monotonic(), reading.Count()
         with _failing(loaded, number):
-            board = built.boards.get(taken)
             frame = _late(built.boards[taken].late()) if sink.late else built.frames[taken]
             rows = _write(count.of(writing.shaped(frame, target)), target, count, reporter)
-            late = board.late().count() if board is not None and not sink.late else None
+            if taken in built.boards and not sink.late and taken not in aside:
+                aside[taken] = built.boards[taken].late().count()
+        late = None if sink.late else aside.get(taken)
         written = Written(target.name, taken, _shown(loaded, target), rows, late, time.monotonic() - begin)
         summary.sinks.append(written)
         reporter.ended(written)
@@ -212,11 +214,11 @@ def _streamed(
                 continue
             place = _shown(loaded, targets[flow.number])
             seconds = time.monotonic() - begin
-            now, late = flow.progress, loaded.pipeline.sinks[flow.number].late
-            counts = (now.late, None) if late else (now.answers, now.late)
+            now = flow.progress
+            counts = (now.late, None) if flow.late else (now.answers, now.late)
             written = Written(flow.name, flow.taken, place, *counts, seconds)
             summary.sinks.append(written)
-            summary.rows_in[flow.name] = flow.progress.rows_in
+            summary.rows_in[flow.name] = now.rows_in
             reporter.ended(written)
 
 
@@ -238,7 +240,7 @@ class Flow:
     """A streaming query, and how far it is."""
 
     def __init__(self, number: int, name: str, taken: str, query: Any, late: bool) -> None:
-        self.number, self.name, self.taken, self.query, self._late = number, name, taken, query, late
+        self.number, self.name, self.taken, self.query, self.late = number, name, taken, query, late
         self.progress = Progress(name)
         self._seen = ""
 
@@ -265,7 +267,7 @@ class Flow:
             if name.startswith("sash "):
                 late = metrics["late"] or 0
                 now.late = (now.late or 0) + late
-                if not self._late:
+                if not self.late:
                     now.answers = (now.answers or 0) + (metrics["answers"] or 0)
         mark = (batch["eventTime"] or {}).get("watermark")
         if mark and not mark.startswith("1970-01-01T00:00:00"):

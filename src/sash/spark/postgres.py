@@ -31,6 +31,13 @@ def with_driver(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**({"driver": "org.postgresql.Driver"} if is_postgres(options) else {}), **options}
 
 
+def exists(spark: Any, options: Mapping[str, Any], table: str) -> bool:
+    """Whether there is a table."""
+    plain = {key: value for key, value in with_driver(options).items() if key != "dbtable"}
+    query = f"SELECT to_regclass($s${table}$s$) IS NOT NULL AS there"
+    return bool(spark.read.format("jdbc").options(**plain).option("query", query).load().collect()[0]["there"])
+
+
 def schema_of(table: str) -> str:
     """What stands before the names of tables beside this one, or a sentence where it is no name.
 

@@ -51,12 +51,8 @@ def said(error: Exception) -> str | None:
     text = re.sub(r"^\[STREAM_FAILED\].*?terminated with exception: ", "", text.strip(), flags=re.DOTALL)
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(error).__name__]
     causes = [line for line in lines if re.match(r"(?:: |Caused by: )?(?:[\w.$]+\.)?\w+(?:Exception|Error): .", line)]
-    told = (
-        (causes[-1] if lines[0].endswith(":") or lines[0].startswith("An error occurred") else lines[0])
-        if causes
-        else lines[0]
-    )
-    told = re.sub(r"^(?:: |Caused by: )", "", told)
+    empty = lines[0].endswith(":") or lines[0].startswith("An error occurred")  # the cause is further down
+    told = re.sub(r"^(?:: |Caused by: )", "", causes[-1] if empty and causes else lines[0])
     return re.sub(r"^(?:[a-z]\w*\.)+(\w+(?:Exception|Error): )", r"\1", re.sub(r"^\[[\w.]+\]\s*", "", told))
 
 

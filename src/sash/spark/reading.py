@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from pyspark.sql import functions as F
 from sash.errors import SashError
 from sash.spark import postgres, queries
 
+SCHEME = re.compile(r"[A-Za-z][\w+.-]+:")  # of a path elsewhere: s3a://…, dbfs:/…
 PATIENCE = 10.0  # seconds to wait for a count that a finished job has brought
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import uuid
 from collections.abc import Mapping
@@ -17,8 +16,10 @@ from pyspark.sql import functions as F
 from sash.errors import SashError
 from sash.expressions.naming import quoted
 from sash.spark import postgres
-from sash.spark.reading import by_ending
+from sash.spark.reading import SCHEME, by_ending
 
+METADATA = "_spark_metadata"  # in a folder that a stream writes
+ANOTHER = "give each a path of its own, such as out/${mode}/…"
 OF_KAFKA = {"key", "value", "topic", "headers", "partition"}
 REPLACES = ("delta", "iceberg")  # these replace a table in one step themselves
 
@@ -78,26 +79,30 @@ def check(spark: Any, target: Target, streaming: bool, checkpoint: str | None = 
     if target.path is None or target.kind in REPLACES or not is_local(spark, target.path):
         return
     folder = Path(target.path)
-    by_stream, another = (folder / "_spark_metadata").exists(), "give each a path of its own, such as out/${mode}/…"
-    if streaming and not by_stream and folder.is_dir() and any(folder.iterdir()):
-        raise SashError(f"{target.shown} has files of a batch, to which a stream would add its own; {another}")
-    if streaming and by_stream and checkpoint is not None and not Path(checkpoint, "metadata").exists():
-        raise SashError(
-            f"{target.shown} is written by a stream with another checkpoint than {checkpoint}: what that has done "
-            "would be taken for done; go on with that one, or write to another path"
-        )
-    foreign = folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / "_SUCCESS").exists())
-    if (
-        not streaming
-        and not by_stream
-        and target.mode == "overwrite"
-        and foreign
-        and not _replaces_parts(spark, target)
-    ):
+    if streaming:
+        _check_stream(folder, target.shown, checkpoint)
+    elif (folder / METADATA).exists():
+        raise SashError(f"{target.shown} is written by a stream; {ANOTHER}")
+    elif target.mode == "overwrite" and not _replaces_parts(spark, target) and _is_foreign(folder):
         raise SashError(f"{target.shown} is there, and not by a run that ended well (it has no _SUCCESS): remove it "
                         "yourself, or write to another path")  # fmt: skip
-    if not streaming and by_stream:
-        raise SashError(f"{target.shown} is written by a stream; {another}")
+
+
+def _check_stream(folder: Path, shown: str, checkpoint: str | None) -> None:
+    """Refuse a folder of a batch, or of a stream that is not the one of the checkpoint."""
+    if not (folder / METADATA).exists():
+        if folder.is_dir() and any(folder.iterdir()):
+            raise SashError(f"{shown} has files of a batch, to which a stream would add its own; {ANOTHER}")
+    elif checkpoint is not None and not Path(checkpoint, "metadata").exists():
+        raise SashError(
+            f"{shown} is written by a stream with another checkpoint than {checkpoint}: what that has done "
+            "would be taken for done; go on with that one, or write to another path"
+        )
+
+
+def _is_foreign(folder: Path) -> bool:
+    """Whether there is something that no run wrote."""
+    return folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / "_SUCCESS").exists())
 
 
 def _check_format(spark: Any, kind: str) -> None:
@@ -136,7 +141,7 @@ def write(frame: DataFrame, target: Target) -> bool:
 
 def is_local(spark: Any, path: str) -> bool:
     """Whether files that Spark writes are those of this process: no cluster, no server in between."""
-    if re.match(r"[A-Za-z][\w+.-]+:", path) or type(spark).__module__.startswith("pyspark.sql.connect"):
+    if SCHEME.match(path) or type(spark).__module__.startswith("pyspark.sql.connect"):
         return False
     return str(spark.conf.get("spark.master", "")).startswith("local")
 
@@ -156,29 +161,12 @@ def _plain(frame: DataFrame, target: Target, mode: str) -> Any:
 
 
 def _exists(spark: Any, target: Target) -> bool:
-    if target.table is not None and target.kind != "jdbc":
-        return bool(spark.catalog.tableExists(target.table))
+    """Whether there is something at a target; where only Spark can tell, its writer does, by the mode."""
     if target.kind == "jdbc":
-        return _answers(spark, target)
-    if target.path is None:
-        return False
-    if is_local(spark, target.path):
-        return Path(target.path).exists()
-    try:
-        return not spark.read.format("binaryFile").load(target.path).isEmpty()
-    except Exception:
-        return False
-
-
-def _answers(spark: Any, target: Target) -> bool:
-    """Whether a database has a table."""
-    options = {key: value for key, value in postgres.with_driver(target.options).items() if key != "dbtable"}
-    query = f"SELECT 1 AS one FROM {target.relation} WHERE 1 = 0"
-    try:
-        spark.read.format("jdbc").options(**options).option("query", query).load()
-    except Exception:
-        return False
-    return True
+        return postgres.is_postgres(target.options) and postgres.exists(spark, target.options, target.relation)
+    if target.table is not None:
+        return bool(spark.catalog.tableExists(target.table))
+    return target.path is not None and is_local(spark, target.path) and Path(target.path).exists()
 
 
 def _folder(frame: DataFrame, target: Target, folder: Path) -> None:

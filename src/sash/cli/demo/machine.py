@@ -10,9 +10,8 @@ from typing import Any
 
 def machine(spark: Any) -> dict[str, str]:
     """What to know of figures that were measured here."""
-    cores = spark.sparkContext.defaultParallelism
     return {
-        "cores": f"{cores} of {os.cpu_count() or cores}",
+        "cores": f"{os.cpu_count()}, Spark on {spark.conf.get('spark.master')}",
         "system": f"{platform.system()} on {platform.machine()}",
         "Python": platform.python_version(),
         "Spark": spark.version,
@@ -24,7 +23,7 @@ def machine(spark: Any) -> dict[str, str]:
 
 
 def _java(spark: Any) -> str:
-    return str(spark.sparkContext._jvm.java.lang.System.getProperty("java.version"))
+    return str(spark.sql("select reflect('java.lang.System', 'getProperty', 'java.version')").collect()[0][0])
 
 
 def _version(package: str) -> str:
