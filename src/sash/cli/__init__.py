@@ -6,7 +6,7 @@ from __future__ import annotations
 def main() -> None:
     """Run the command line; say what to install where its libraries are missing."""
     try:
-        from sash.cli import pipelines  # noqa: F401, its commands
+        from sash.cli import bench, pipelines  # noqa: F401, their commands
         from sash.cli.app import app
         from sash.cli.demo import command  # noqa: F401, its command
     except ModuleNotFoundError as error:

@@ -1,0 +1,46 @@
+"""Instructions a row of three hot kernels, counted by valgrind: a guard that does not care how busy the machine is.
+
+What n more rows take on top of n is divided by n, so that the interpreter and the imports do not count. Valgrind is
+not part of the repository: where it is not to be had, nothing is measured, and a sentence says so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+from bench.guards._counted import KERNELS
+
+TITLE = "Instructions of hot kernels"
+ROWS = 1 << 17
+
+
+def run(bench):
+    if not shutil.which("valgrind"):
+        print("  valgrind is not installed: nothing is counted")
+        return
+    with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(2) as pool:
+        environment = {**os.environ, "SASH_CACHE_DIR": cache, "PYTHONHASHSEED": "0"}
+        for name in KERNELS:  # compiled outside of valgrind
+            subprocess.run(_command(name, ROWS), env=environment, check=True)
+        asked = [(name, rows) for name in KERNELS for rows in (ROWS, 2 * ROWS)]
+        counts = dict(zip(asked, pool.map(lambda each: _count(*each, environment), asked), strict=True))
+    each = {name: (counts[name, 2 * ROWS] - counts[name, ROWS]) / ROWS for name in KERNELS}
+    for name, instructions in each.items():
+        bench.record(name, instructions, "instructions")
+    bench.table("instructions a row", ["kernel", "instructions"], list(each.items()))
+
+
+def _command(name, rows):
+    return [sys.executable, "-m", "bench.guards._counted", name, str(rows)]
+
+
+def _count(name, rows, environment):
+    tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    done = subprocess.run([*tool, *_command(name, rows)], env=environment, check=True, capture_output=True, text=True)
+    return int(re.search(r"Collected : (\d+)", done.stderr)[1])

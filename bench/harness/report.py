@@ -1,0 +1,135 @@
+"""Writes what the docs say of a stored result: plots, the page of the papers, the table of peers, figures of README."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from bench.harness.catalogue import names
+from bench.harness.drawing import draw
+from bench.harness.machine import HOME, sentence
+from bench.harness.tables import markdown, text
+
+DOCS = HOME / "docs"
+PLOTS = DOCS / "plots"
+RELEASE = HOME / "bench" / "results" / "full.json"
+PAPERS = {
+    "reactive_2015": "General Incremental Sliding-Window Aggregation (2015)",
+    "flatfit_2017": "FlatFIT (2017)",
+    "boundary_2021": "Parallel Boundary Aggregator (2021)",
+    "spans_2021": "Slicing for Temporal Aggregation in Spanning Event Streams (2021)",
+    "holistic_2022": "Arbitrarily-Framed Holistic SQL Aggregates and Window Functions (2022)",
+}
+PEERS_HEAD = ("task", "Sash, s", "peer", "peer, s", "peer over Sash", "command")
+VERDICTS = {True: "holds", False: "**does not hold**", None: "not judged"}
+
+
+def pages(results: dict[str, Any]) -> dict[Path, str]:
+    """The text of every page that shows a result, by its path."""
+    return {
+        DOCS / "papers.md": papers(results),
+        DOCS / "performance.md": _filled(DOCS / "performance.md", results),
+        HOME / "README.md": _filled(HOME / "README.md", results),
+    }
+
+
+def write(results: dict[str, Any]) -> None:
+    """Write the pages and draw the plots."""
+    for path, page in pages(results).items():
+        path.write_text(page)
+    for old in PLOTS.glob("*.svg"):
+        old.unlink()
+    for name, found in results.items():
+        for place, figure in enumerate(found.get("figures", ())):
+            draw(figure, PLOTS / plot(name, place))
+
+
+def plot(name: str, place: int) -> str:
+    """The file name of a figure of an experiment."""
+    return f"{name.removeprefix('papers.').replace('.', '-')}{f'-{place + 1}' if place else ''}.svg"
+
+
+def duels(results: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Every comparison with a peer, and the experiment that it comes from."""
+    return [(name, duel) for name in _known(results, "peers.") for duel in results[name].get("duels", ())]
+
+
+def peers(results: dict[str, Any]) -> str:
+    """The table of all comparisons with peers."""
+    rows = [
+        (duel["task"], duel["sash"], duel["peer"], duel["theirs"], _ratio(duel), f"`sash bench --full --only {name}`")
+        for name, duel in duels(results)
+    ]
+    return f"{_measured(results, 'peers.')}\n\n{markdown(PEERS_HEAD, rows)}"
+
+
+def headlines(results: dict[str, Any]) -> str:
+    """The same for README: each task against its fastest peer."""
+    fastest: dict[str, dict[str, Any]] = {}
+    for _, duel in duels(results):
+        if duel["task"] not in fastest or duel["ratio"] < fastest[duel["task"]]["ratio"]:
+            fastest[duel["task"]] = duel
+    rows = [(duel["task"], duel["sash"], duel["peer"], duel["theirs"], _ratio(duel)) for duel in fastest.values()]
+    return markdown(PEERS_HEAD[:-1], rows)
+
+
+def papers(results: dict[str, Any]) -> str:
+    """The page of the papers' experiments."""
+    known = _known(results, "papers.")
+    claims = [claim for name in known for claim in results[name].get("claims", ())]
+    count = {holds: sum(claim["holds"] is holds for claim in claims) for holds in VERDICTS}
+    parts = [
+        "# The papers, run again",
+        "Every experiment of the five papers that two cores can hold: what the paper claims, what comes out here, and "
+        "whether the shape holds: who wins, where lines cross, how cost grows. This page and its plots are made from "
+        "`bench/results/full.json` by `sash bench report`; `make bench-full` measures all of it again.",
+        _measured(results, "papers."),
+        f"Of {len(claims)} claims {count[True]} hold, {count[False]} do not, and {count[None]} cannot be judged here.",
+    ]
+    for paper, title in PAPERS.items():
+        parts.append(f"## {title}")
+        for name in known:
+            if name.startswith(f"papers.{paper}."):
+                parts += [f"### {results[name]['title']}", shown(name, results[name])]
+    return "\n\n".join(parts) + "\n"
+
+
+def shown(name: str, found: dict[str, Any]) -> str:
+    """What one experiment claims, draws and measures."""
+    parts = [f"`sash bench --full --only {name}`"]
+    if found.get("claims"):
+        rows = [(c["paper"], c["here"], VERDICTS[c["holds"]] + (f": {c['why']}" if c["why"] else ""))
+                for c in found["claims"]]  # fmt: skip
+        parts.append(markdown(("the paper", "here", "the shape"), rows))
+    parts += [f"![{figure['title']}](plots/{plot(name, k)})" for k, figure in enumerate(found.get("figures", ()))]
+    for table in found.get("tables", ()):
+        parts.append(f"{table['title']}:\n\n{markdown(table['head'], table['rows'])}")
+    return "\n\n".join(parts)
+
+
+def _known(results: dict[str, Any], room: str) -> list[str]:
+    return [name for name in names() if name.startswith(room) and name in results]
+
+
+def _measured(results: dict[str, Any], room: str) -> str:
+    """On what these were measured."""
+    machines = {sentence(results[name]["machine"]): None for name in _known(results, room)}
+    return f"Measured on {'; '.join(machines)}. Medians of five runs that take turns, after one to warm up."
+
+
+def _ratio(duel: dict[str, Any]) -> str:
+    return f"{duel['mark']} {text(duel['ratio'])}".strip()
+
+
+def _filled(path: Path, results: dict[str, Any]) -> str:
+    """A page with what stands between ``<!-- bench: name -->`` and ``<!-- /bench -->`` written anew."""
+
+    def written(found: re.Match[str]) -> str:
+        name = found[1]
+        part = {"peers": peers, "headlines": headlines}.get(name)
+        if part is None and name not in results:
+            raise LookupError(f"{path.name} shows {name}, which is not in the result")
+        return f"<!-- bench: {name} -->\n{part(results) if part else shown(name, results[name])}\n<!-- /bench -->"
+
+    return re.sub(r"<!-- bench: (\S+) -->\n.*?<!-- /bench -->", written, path.read_text(), flags=re.DOTALL)

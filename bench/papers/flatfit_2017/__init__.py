@@ -1,0 +1,1 @@
+"""FlatFIT: Accelerated Incremental Sliding-Window Aggregation (SSDBM 2017)."""

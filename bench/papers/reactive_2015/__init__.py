@@ -1,0 +1,1 @@
+"""General Incremental Sliding-Window Aggregation (VLDB 2015)."""

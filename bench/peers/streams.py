@@ -1,0 +1,26 @@
+"""Overlapping windows by time over events in order, from table to table, all threads each.
+
+Polars has its frames in memory and two ways, of which ``rolling_*_by`` answers at every event and the edges take the
+last; DuckDB has a table of its own and the faster of a join and a RANGE frame. Slices made by hand in
+Polars would be faster than either; that is not what a user writes.
+"""
+
+from __future__ import annotations
+
+from bench.peers._stream_cases import Case, Polars, duckdb_task
+
+TITLE = "Continuous queries: overlapping windows by time"
+
+
+def run(bench):
+    rows = bench.pick(1_000_000, 50_000)
+    for keys in (1, 100):
+        for name in ("max", "avg", "median", "count_distinct"):
+            case = Case(name, 60, 1, keys, rows)
+            polars = Polars(case)
+            tasks = {"Polars, dynamic": polars.dynamic, "DuckDB": duckdb_task(case)}
+            if name != "count_distinct":  # Polars has no rolling one
+                tasks["Polars, rolling"] = polars.rolling
+            for peer, task in tasks.items():
+                case.check(peer, task())
+            bench.duel(str(case), case.answers, tasks)

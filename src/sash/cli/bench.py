@@ -1,0 +1,100 @@
+"""``sash bench``: the benchmarks of the repository, run, compared and reported."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sash.cli.app import app, told
+from sash.errors import SashError
+
+bench = typer.Typer(help="Run the benchmarks: the papers' experiments, the peers, the guards.")
+app.add_typer(bench, name="bench")
+HOME = Path(__file__).parents[3]
+
+
+def _harness(name: str) -> Any:
+    """A module of the measuring harness, which is in the repository and not in the wheel."""
+    if not (HOME / "bench" / "harness").is_dir():
+        raise SashError("the benchmarks are in Sash's repository, not in its wheel: clone it, then `make bench`")
+    if str(HOME) not in sys.path:
+        sys.path.insert(0, str(HOME))
+    return importlib.import_module(f"bench.harness.{name}")
+
+
+@bench.callback(invoke_without_command=True)
+def run(
+    context: typer.Context,
+    only: Annotated[
+        list[str] | None, typer.Option(help="An experiment, or a part of its name: peers, figure8.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="As for a release: larger, and with every experiment.")] = False,
+    into: Annotated[
+        Path | None, typer.Option(help="The JSON file to put results into; out/bench/COMMIT-SET.json otherwise.")
+    ] = None,
+) -> None:
+    """Measure, print what comes out and store it as JSON."""
+    if context.invoked_subcommand:
+        return
+    with told():
+        catalogue, running, machine = (_harness(name) for name in ("catalogue", "running", "machine"))
+        try:
+            names = catalogue.chosen(only or [])
+        except LookupError as error:
+            raise SashError(str(error)) from None
+        if not full and not only:
+            names = [name for name in names if catalogue.constants(name).get("QUICK", True)]
+        commit = machine.described()["commit"]
+        path = into or HOME / "out" / "bench" / f"{commit}-{'full' if full else 'quick'}.json"
+        failed = running.run(names, full=full, into=path)
+        print(f"\nstored in {path}")
+        if failed:
+            raise SashError(f"these failed: {', '.join(failed)}")
+
+
+@bench.command("list")
+def list_() -> None:
+    """Say which experiments there are."""
+    with told():
+        catalogue = _harness("catalogue")
+        for name in catalogue.names():
+            print(f"{name:40}{catalogue.constants(name)['TITLE']}")
+
+
+@bench.command()
+def compare(
+    before: Annotated[Path, typer.Argument(help="A stored result.")],
+    after: Annotated[Path, typer.Argument(help="A later one.")],
+) -> None:
+    """Say what moved between two stored results beyond the noise."""
+    with told():
+        comparing, running, tables = (_harness(name) for name in ("comparing", "running", "tables"))
+        moves, drift, count = comparing.compare(*(_loaded(running, path) for path in (before, after)))
+        if not count:
+            raise SashError("the two results have no measurement in common: were both quick, or both full?")
+        rows = [
+            [move.name, f"{move.before:.4g} {move.unit}", f"{move.after:.4g}", f"{move.ratio:.2f}"] for move in moves
+        ]
+        if rows:
+            tables.show("moved beyond the noise", ["measurement", "before", "after", "ratio"], rows)
+        print(f"\n{len(moves)} of {count} measurements moved.")
+        print(f"Peers took {drift:.2f} times as long, by which times are divided.")
+
+
+@bench.command()
+def report() -> None:
+    """Write the pages and plots of the docs from the stored result of the release."""
+    with told():
+        made, running = _harness("report"), _harness("running")
+        made.write(_loaded(running, made.RELEASE))
+
+
+def _loaded(running: Any, path: Path) -> Any:
+    try:
+        return running.load(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SashError(f"{path} is not a result of sash bench: {error}") from None

@@ -1,0 +1,52 @@
+"""What counts as moved between two results."""
+
+from bench.harness.comparing import compare
+
+STEADY = [1.0, 1.02, 1.05, 0.98, 1.01]
+
+
+def result(full=True, **measured):
+    given = {name: {"unit": unit, "values": values} for name, (unit, values) in measured.items()}
+    return {"peers.x": {"full": full, "measured": {name.replace("_", " "): each for name, each in given.items()}}}
+
+
+def times(values, factor):
+    return [value * factor for value in values]
+
+
+def test_noise_is_no_move():
+    moves, drift, count = compare(result(Sash=("s", STEADY)), result(Sash=("s", times(STEADY, 1.04))))
+    assert (moves, drift, count) == ([], 1.0, 1)
+
+
+def test_what_does_not_overlap_has_moved_and_the_largest_comes_first():
+    before = result(a=("s", STEADY), b=("s", STEADY), c=("s", STEADY))
+    after = result(a=("s", times(STEADY, 1.5)), b=("s", STEADY), c=("s", times(STEADY, 0.4)))
+    moves, _, _ = compare(before, after)
+    assert [move.name for move in moves] == ["peers.x: c", "peers.x: a"]
+    assert round(moves[1].ratio, 2) == 1.5
+
+
+def test_a_difference_within_a_spread_is_no_move():
+    moves, _, _ = compare(result(a=("s", [1.0, 1.0, 2.0])), result(a=("s", [1.9, 1.9, 1.9])))
+    assert moves == []
+
+
+def test_a_slower_machine_is_seen_by_the_peers():
+    peers = {f"Polars_{k}": ("s", STEADY) for k in range(4)}
+    slower = {name: (unit, times(values, 2)) for name, (unit, values) in peers.items()}
+    same, drift, _ = compare(result(Sash=("s", STEADY), **peers), result(Sash=("s", times(STEADY, 2)), **slower))
+    assert (same, drift) == ([], 2.0)
+    moved, _, _ = compare(result(Sash=("s", STEADY), **peers), result(Sash=("s", STEADY), **slower))
+    assert [round(move.ratio, 2) for move in moved] == [0.5]
+
+
+def test_counts_move_by_little():
+    moves, _, _ = compare(result(a=("instructions", [100.0])), result(a=("instructions", [102.0])))
+    assert [move.ratio for move in moves] == [1.02]
+    moves, _, _ = compare(result(a=("instructions", [100.0])), result(a=("instructions", [100.5])))
+    assert moves == []
+
+
+def test_quick_and_full_results_have_nothing_in_common():
+    assert compare(result(True, a=("s", STEADY)), result(False, a=("s", STEADY))) == ([], 1.0, 0)
