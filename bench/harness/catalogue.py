@@ -1,4 +1,4 @@
-"""Which experiments there are: every module of ``bench.papers``, ``bench.peers`` and ``bench.guards`` that can run.
+"""Which experiments there are: what can run of ``bench``'s ``papers``, ``peers``, ``studies`` and ``guards``.
 
 A module is an experiment where it has ``TITLE`` and ``run(bench)``. ``QUICK = False`` keeps it out of the quick set.
 """
@@ -17,12 +17,12 @@ from typing import Any
 
 from bench.harness.experiment import Bench
 
-ROOMS = ("papers", "peers", "guards")
+ROOMS = ("papers", "peers", "studies", "guards")
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure or table of a paper, one comparison with peers, or one guard."""
+    """One figure or table of a paper, one comparison with peers, one study, or one guard."""
 
     title: str
     run: Callable[[Bench], None]

@@ -11,6 +11,7 @@ COLOURS = {
     "slick_deque": "#8d6b94", "slide_side": "#a3a948", "sba": "#3d405b", "pba": "#e07a5f", "recalc": "#9a9a9a",
     "subtract_on_evict": "#66a5ad", "merge_sort_tree": "#00798c", "incremental": "#edae49",
     "order_statistic_tree": "#6a4c93", "naive": "#9a9a9a",
+    "slicing": "#d1495b", "sweeping": "#00798c", "tuple_buckets": "#9a9a9a", "aggregate_buckets": "#edae49",
     "Spark": "#e2711d", "DuckDB": "#555555", "Polars": "#0077b6", "pandas": "#7a5195",
 }  # fmt: skip
 OTHERS = ("#2a9d8f", "#f4a261", "#577590", "#bc5090", "#90be6d", "#b5838d", "#264653", "#e9c46a")
@@ -90,7 +91,7 @@ def _grid(pyplot: Any, figure: dict[str, Any]) -> Any:
         values[rows.index(row), columns.index(column)] = value
     drawn, axis = pyplot.subplots(figsize=(1.5 + 0.8 * len(columns), 1 + 0.4 * len(rows)), layout="constrained")
     axis.pcolormesh(np.log(values), cmap="YlGnBu", edgecolors="white")
-    dark = np.nanmean(np.log(values)) + np.nanstd(np.log(values))
+    dark = np.nanmean(np.log(values)) + np.nanstd(np.log(values)) / 3
     for (y, x), value in np.ndenumerate(values):
         if not np.isnan(value):
             colour = "white" if np.log(value) > dark else "black"

@@ -132,6 +132,8 @@ class Bench:
         )
         for panel, lines in panels.items():
             points = list(dict.fromkeys(point for line in lines.values() for point in line))
+            if not any(isinstance(point, str) for point in points):
+                points.sort()
             rows = [[_plain(point), *(line.get(point) for line in lines.values())] for point in points]
             show(f"{title}{f', {panel}' if panel else ''}: {y}", [x, *lines], rows)
 

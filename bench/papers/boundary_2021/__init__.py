@@ -1,0 +1,1 @@
+"""Parallel Boundary Aggregator (KDD 2021)."""

@@ -1,0 +1,150 @@
+"""What the experiments of this paper share: streams, slices, windows that stay full, and how lines compare."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["SASH_THREADS"] = "1"  # one thread each, as in the paper; pba has its second
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from bench.harness import Bench
+from sash.algebra.catalogue import builtin
+from sash.kernels.compiling import routine, specialise
+from sash.kernels.fifo import Sliding
+from sash.kernels.fifo.chunking import chunk_for_counts
+from sash.kernels.slices.folding import run_folding
+
+PAPER = ("recalc", "two_stacks", "slick_deque", "sba", "pba")  # the lines of its figures
+MORE = ("daba", "slide_side", "flatfit")  # of its Table 1 only
+HERTZ = 100  # readings a second of the DEBS 2012 set
+HANDED = (
+    "Table 1 counts 3 combines a slide on pba's main thread, as many as two_stacks and sba take in all, so that the "
+    "second thread spares it none; and each chunk is handed over by a call from Python"
+)
+
+Task = tuple[Callable[[], Any], int]
+"""What is timed, and how many rows it takes."""
+
+# Streams
+
+
+def uniform(rows: int) -> np.ndarray:
+    """The paper's synthetic set: uniform values."""
+    return np.random.default_rng(2021).random(rows)
+
+
+def debs12(rows: int) -> np.ndarray:
+    """Power of one machine as in the DEBS 2012 set: it works in cycles, whose whole watts wander and are noisy."""
+    random = np.random.default_rng(2012)
+    at = np.arange(rows)
+    cycle = np.where(at // (40 * HERTZ) % 3 < 2, 9000.0, 2500.0)  # 80 s at work, 40 s idle
+    wander = np.cumsum(random.normal(0, 2, rows))
+    return np.round(cycle + wander - wander.mean() + random.normal(0, 120, rows))
+
+
+def readings(rows: int) -> np.ndarray:
+    """Times of readings in microseconds: a hundredth of a second apart, each a little off."""
+    step = 1_000_000 // HERTZ
+    return np.arange(rows) * step + np.random.default_rng(12).integers(0, step, rows)
+
+
+STREAMS = {"DEBS'12 (generated)": debs12, "synthetic": uniform}
+
+# Slices
+
+
+@routine
+def cut(at, slide, edges):  # type: ignore[no-untyped-def]
+    """Find the first row of each slice of so many microseconds."""
+    k, end = 0, 0
+    for i in range(len(at)):
+        while at[i] >= end:
+            edges[k] = i
+            k += 1
+            end += slide
+    while k < len(edges):
+        edges[k] = len(at)
+        k += 1
+    return k
+
+
+def folding(aggregate: Any, column: np.ndarray, slices: int, blank: Any = None) -> tuple[np.ndarray, Any]:
+    """The array of the partials of slices, and a function of their edges that fills it; empty ones are blank."""
+    inputs = aggregate.of((column.dtype,))
+    made = specialise(run_folding, inputs, (column.dtype,))
+    partials, held = np.zeros(slices, made.state), np.zeros(slices, np.uint8)
+
+    def fold(edges: np.ndarray) -> None:
+        if blank is not None:
+            partials.fill(blank)
+        made.run((column,), edges, partials, held)
+
+    return partials, fold
+
+
+# Windows that stay full
+
+
+def pushing(name: str, size: int, column: np.ndarray, chunk: int | None = None) -> Callable[[], Any]:
+    """Push a column into a window of max again and again; once it is as long as the window, this stays full."""
+    window = Sliding(builtin("max"), column.dtype, size=size, using=name, chunk=chunk)
+    out = window.push(column)
+
+    def push() -> None:
+        window.push(column, out=out)
+        if window.driver is not None:
+            window.driver.settle()
+
+    return push
+
+
+def fewer(name: str, size: int, rows: int) -> int:
+    """How many rows an algorithm gets: fewer where it takes long, none where that would not fill the window."""
+    most = {"recalc": 2**26 // size, "pba": 200 * chunk_for_counts(size)}.get(name, rows)
+    return min(rows, most) if min(rows, most) >= min(size, rows) else 0
+
+
+def throughputs(bench: Bench, points: Iterable[Any], tasks_at: Callable[[Any], Iterator[tuple[str, Task]]], panel: str):
+    """Millions of rows a second, a line for each algorithm, all of a point in turns."""
+    lines: dict[str, dict[Any, float]] = {}
+    for point in points:
+        tasks = dict(tasks_at(point))
+        timings = bench.measure({name: task for name, (task, _) in tasks.items()}, f"{panel} @ {point}")
+        for name, timing in timings.items():
+            lines.setdefault(name, {})[point] = tasks[name][1] / timing.median / 1e6
+    return lines
+
+
+# How lines compare
+
+
+def least(panels: Mapping[str, Any], name: str, others: Iterable[str], points: Callable[[Any], bool]) -> float:
+    """The least ratio of a line to any of the others, over all panels and the points asked for."""
+    return min(
+        lines[name][point] / lines[other][point]
+        for lines in panels.values()
+        for other in others
+        for point in lines[name]
+        if points(point) and point in lines.get(other, {})
+    )
+
+
+def every(_: Any) -> bool:
+    """All points."""
+    return True
+
+
+def apart(lines: Mapping[str, Mapping[Any, float]], point: Any) -> float:
+    """The fastest over the slowest at a point."""
+    values = [line[point] for line in lines.values() if point in line]
+    return max(values) / min(values)
+
+
+def beats(bench: Bench, panels: Mapping[str, Any], words: str) -> None:
+    """The claim that is made of every figure of throughput: sba is above two_stacks and slick_deque."""
+    stacks, deque = (least(panels, "sba", [other], every) for other in ("two_stacks", "slick_deque"))
+    bench.claim(words, f"sba at least {stacks:.2f}x two_stacks and {deque:.2f}x slick_deque", min(stacks, deque) > 1)

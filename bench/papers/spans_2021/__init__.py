@@ -1,0 +1,1 @@
+"""Slicing for Temporal Aggregation in Spanning Event Streams (2021)."""
