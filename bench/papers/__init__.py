@@ -1,1 +1,1 @@
-"""The experiments of the papers, one module a figure or table: the claim, what comes out here, and whether its shape holds."""
+"""The papers' experiments, one module a figure or table: the claim, what comes out here, whether its shape holds."""

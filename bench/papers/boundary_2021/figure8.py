@@ -9,8 +9,6 @@ rows, as it recomputes each window. Sash answers by the algorithm that it choose
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -21,30 +19,13 @@ import pyarrow.parquet as pq
 
 import sash
 from bench.harness import Bench
+from bench.peers._spark import consumed, session
 from sash import functions as sf
-from sash.spark.java import ensure_java
 
 TITLE = "Figure 8: throughput on top of Spark instead of Flink"
 QUICK = False
 PLUGS, SIZE, FILES = 84, 2**10, 8
 TREE = "spark.sql.window.segmentTree.enabled"
-
-
-def session(cores: int, folder: str) -> Any:
-    """So many cores, and Spark's defaults."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    from pyspark.sql import SparkSession
-
-    ensure_java()
-    conf = {
-        "spark.master": f"local[{cores}]", "spark.driver.memory": "6g", "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
-        "spark.local.dir": f"{folder}/scratch", "spark.sql.warehouse.dir": f"{folder}/warehouse",
-    }  # fmt: skip
-    spark = SparkSession.builder.config(map=conf).getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
 
 
 def write(folder: str, rows: int) -> list[str]:
@@ -64,16 +45,12 @@ def write(folder: str, rows: int) -> list[str]:
 
 def by_sash(frame: Any, using: str | None) -> None:
     window = sash.Window.partitionBy("plug").orderBy("at").rowsBetween(1 - SIZE, 0)
-    done(sash.withColumns(frame, {"most": sf.max("load").over(window, using=using)}))
+    consumed(sash.withColumns(frame, {"most": sf.max("load").over(window, using=using)}))
 
 
 def by_spark(frame: Any, tree: str) -> None:
     frame.sparkSession.conf.set(TREE, tree)
-    done(frame.selectExpr("*", f"max(load) over (partition by plug order by at rows {SIZE - 1} preceding) as most"))
-
-
-def done(frame: Any) -> None:
-    frame.write.format("noop").mode("overwrite").save()
+    consumed(frame.selectExpr("*", f"max(load) over (partition by plug order by at rows {SIZE - 1} preceding) as most"))
 
 
 def run(bench: Bench) -> None:
@@ -82,7 +59,7 @@ def run(bench: Bench) -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = write(folder, rows)
         for cores in (1, 2):
-            spark = session(cores, folder)
+            spark = session(spark__master=f"local[{cores}]")
             whole, part = spark.read.parquet(*paths), spark.read.parquet(paths[0])
             tasks = {
                 "Sash": (lambda frame=whole: by_sash(frame, None), rows),
@@ -90,7 +67,7 @@ def run(bench: Bench) -> None:
                 "Spark, segment tree": (lambda frame=whole: by_spark(frame, "true"), rows),
                 "Spark": (lambda frame=part: by_spark(frame, "false"), rows // FILES),
             }
-            timings = bench.measure({name: task for name, (task, _) in tasks.items()}, f"{cores} cores", repeat=3)
+            timings = bench.measure({name: task for name, (task, _) in tasks.items()}, f"{cores} cores")
             for name, timing in timings.items():
                 lines.setdefault(name, {})[cores] = tasks[name][1] / timing.median / 1e6
             spark.stop()

@@ -1,0 +1,1 @@
+"""Arbitrarily-Framed Holistic SQL Aggregates and Window Functions (SIGMOD 2022)."""
