@@ -29,11 +29,6 @@ BOUNDS = {
     "n²": lambda n: n * n,
 }
 
-KNOWN = {  # passes of quickselect counted apart, with the median of growing frames
-    "percentile by incremental": ", for the pivot of its quickselect is the row at the place asked for: of 2,048 rows "
-    "each takes 134 passes, and twice as many where there are twice as many rows; with a random pivot 13"
-}
-
 
 def run(bench: Bench) -> None:
     found = {entry.name: judged(bench, entry) for entry in ENTRIES}
@@ -57,9 +52,7 @@ def judged(bench: Bench, entry: Entry) -> list[Any]:
         bench.record(f"steps of {entry.name} @ {n}", taken, "steps")
     inputs = {2**power: made(2**power) for power in many}
     with threads(1):
-        lines = bench.sweep(
-            inputs, lambda n: {entry.name: lambda: entry.ask(inputs[n], None)}, lambda n, s: s, repeat=3
-        )
+        lines = bench.sweep(inputs, lambda n: {entry.name: lambda: entry.ask(inputs[n], None)}, lambda n, s: s)
         space = {n: allocated(lambda rows=rows: entry.ask(rows, None)) for n, rows in inputs.items()}
     faster = None if entry.parallel is None else speed_up(bench, entry, inputs[2 ** many[-1]])
     exponents = [growth(costs) for costs in (steps, lines[entry.name], space)]
@@ -75,7 +68,7 @@ def claim(bench: Bench, entry: Entry, exponents: list[float], allowed: list[floa
     taken, seconds, space = exponents
     failed = []
     if taken > allowed[0] + NEAR or (entry.time == "n²" and taken < allowed[0] - 2 * NEAR):
-        failed.append(f"steps grow with n^{taken:.2f}{KNOWN.get(entry.name, '')}")
+        failed.append(f"steps grow with n^{taken:.2f}")
     if space > allowed[1] + NEAR:
         failed.append(f"bytes grow with n^{space:.2f}")
     if faster is not None and (faster > 1.5) != entry.parallel:

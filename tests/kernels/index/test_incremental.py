@@ -41,6 +41,25 @@ def test_finds_the_smallest_of_the_most_frequent_codes(query):
     assert modes.tolist() == [min(c, key=lambda code: (-c[code], code), default=-1) for c in counters]
 
 
+class Counting(list):
+    """Ranks that count how often they are read."""
+
+    reads = 0
+
+    def __getitem__(self, place):
+        self.reads += 1
+        return super().__getitem__(place)
+
+
+@pytest.mark.parametrize("rows", [256, 1024])
+def test_a_median_of_growing_frames_reads_each_row_of_a_frame_a_few_times(rows):
+    ranks, held = Counting(np.random.default_rng(0).permutation(rows).tolist()), []
+    for row in range(rows):
+        held.append(row)
+        incremental.quickselect(row // 2, 0, row + 1, ranks, held)
+    assert ranks.reads < 1.5 * rows**2  # 2.6 and 8.1 with all pivots at the target
+
+
 @pytest.mark.long
 @given(queries(np.int64), coded(np.int64))
 def test_takes_wide_positions(query, columns):

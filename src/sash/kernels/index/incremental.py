@@ -181,10 +181,15 @@ def reuse(head: Any, tail: Any, left: Any, right: Any, held: Any) -> None:
 
 
 def quickselect(target: Any, start: Any, end: Any, rank: Any, held: Any) -> None:
-    """Bring the row that belongs at ``target`` there, smaller ones before it and greater ones after it."""
-    low, high = np.int64(start), np.int64(end) - 1
+    """Bring the row that belongs at ``target`` there, smaller ones before it and greater ones after it.
+
+    The first pivot is what is there, which is right or nearly so where little has changed. The others are at random:
+    passes over the rows before have left those next to the target in an order that would cost a pass for each.
+    """
+    low, high, at = np.int64(start), np.int64(end) - 1, np.int64(target)
+    drawn = at
     while low < high:
-        pivot, i, j = rank[held[target]], low, high
+        pivot, i, j = rank[held[at]], low, high
         while i <= j:
             while rank[held[i]] < pivot:
                 i += 1
@@ -198,3 +203,5 @@ def quickselect(target: Any, start: Any, end: Any, rank: Any, held: Any) -> None
             low = i
         if target < i:
             high = j
+        drawn = (drawn * 1_103_515_245 + 12_345) & 0x7FFFFFFF
+        at = low + drawn % max(high - low + 1, 1)
