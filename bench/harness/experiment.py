@@ -35,10 +35,10 @@ class Bench:
     # Measuring
 
     def measure(
-        self, tasks: Mapping[str, Callable[[], Any]], at: Any = "", *, repeat: int = REPEAT, patience: float = math.inf
+        self, tasks: Mapping[str, Callable[[], Any]], at: Any = "", *, patience: float = math.inf
     ) -> dict[str, Timing]:
         """Times of tasks that take turns, kept by their names and by where on an axis they are (``at``)."""
-        timings = alternating(tasks, repeat if self.full else min(repeat, 3), patience)
+        timings = alternating(tasks, self.pick(REPEAT, 3), patience)
         for name, timing in timings.items():
             self.record(_key(name, at), timing.values, "s")
         return timings
@@ -54,7 +54,6 @@ class Bench:
         tasks_at: Callable[[Any], Mapping[str, Callable[[], Any]]],
         worth: Callable[[Any, float], float],
         *,
-        repeat: int = REPEAT,
         patience: float = math.inf,
         panel: str = "",
     ) -> Lines:
@@ -66,7 +65,7 @@ class Bench:
         ended: set[str] = set()
         for point in points:
             tasks = {name: task for name, task in tasks_at(point).items() if name not in ended}
-            timings = self.measure(tasks, _key(panel, point), repeat=repeat, patience=patience)
+            timings = self.measure(tasks, _key(panel, point), patience=patience)
             ended |= set(tasks) - set(timings)
             for name, timing in timings.items():
                 lines.setdefault(name, {})[point] = worth(point, timing.median)

@@ -45,7 +45,7 @@ def test_memory_is_the_peak_of_a_fresh_process():
 def test_a_line_ends_where_its_task_takes_too_long():
     bench = Bench("x", full=True)
     tasks = lambda point: {"even": int, "growing": lambda: time.sleep(point)}  # noqa: E731
-    lines = bench.sweep([0.0, 0.05, 0.0], tasks, lambda point, seconds: point, patience=0.03, repeat=1)
+    lines = bench.sweep([0.0, 0.05, 0.0], tasks, lambda point, seconds: point, patience=0.03)
     assert list(lines["even"]) == [0.0, 0.05]
     assert list(lines["growing"]) == [0.0]
     assert bench.measured["even @ 0.05"]["unit"] == "s"

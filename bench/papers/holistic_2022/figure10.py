@@ -56,7 +56,7 @@ def panel(bench: Bench, function: str, sizes: tuple[int, ...]) -> Lines:
 
     points = [size for size in sizes if size <= largest]
     speed = lambda size, seconds: size / seconds / 1e6  # noqa: E731
-    return measured(bench.sweep(points, tasks_at, speed, repeat=3, patience=PATIENCE, panel=function))
+    return measured(bench.sweep(points, tasks_at, speed, patience=PATIENCE, panel=function))
 
 
 def claims(bench: Bench, panels: dict[str, Lines]) -> None:

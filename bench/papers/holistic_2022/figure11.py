@@ -54,7 +54,7 @@ def panel(bench: Bench, data, function: str, sizes: tuple[int, ...]) -> Lines:
         return queries(data, function, trailing(None if size == len(data) else size), names, duck)
 
     speed = lambda size, seconds: len(data) / seconds / 1e6  # noqa: E731
-    return measured(bench.sweep(sizes, tasks_at, speed, repeat=3, patience=PATIENCE, panel=function))
+    return measured(bench.sweep(sizes, tasks_at, speed, patience=PATIENCE, panel=function))
 
 
 def claims(bench: Bench, panels: dict[str, Lines], everything: int) -> None:

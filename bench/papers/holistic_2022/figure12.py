@@ -36,7 +36,6 @@ def run(bench: Bench) -> None:
         bench.pick((0.0, 0.05, 0.25, 0.5, 1.0), (0.0, 1.0)),
         lambda m: queries(data, "median", jumping(m), NAMES, duck),
         lambda m, seconds: len(data) / seconds / 1e6,
-        repeat=3,
     )
     bench.lines(f"Median of {len(data):,} rows, 501 a frame", {"": lines}, "m", SPEED, xlog=False)
     claims(bench, lines)
