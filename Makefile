@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH := $(VENV)/.bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format bench bench-fifo bench-frames bench-streams bench-spans bench-spark bench-spark-streams bench-sql bench-papers bench-cold docs clean
+.PHONY: help run test test-long lint format bench bench-full docs clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -16,14 +17,18 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $(READY)
 
+$(BENCH): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
+	@touch $(BENCH)
+
 run: $(READY)  ## three pipelines on real flights, on an embedded Spark: tables, and a report in out/demo.html
 	$(BIN)/sash demo
 
 test: lint  ## lint, then every test, on two cores
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-long: $(READY)  ## the hard tests: many more random cases, clusters that lose workers
-	SASH_TEST_EXAMPLES=2000 $(BIN)/python -m pytest -n 2 --dist loadfile -m ''
+	SASH_TEST_EXAMPLES=2000 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m ''
 
 lint: $(READY)  ## formatting, style and types
 	$(BIN)/ruff format --check .
@@ -34,34 +39,12 @@ format: $(READY)  ## put the code in shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-fifo bench-frames bench-streams bench-spans bench-spark bench-spark-streams bench-cold  ## the benchmarks
+bench: $(BENCH)  ## the quick set: every experiment, small, under 5 minutes
+	$(BIN)/sash bench
 
-bench-fifo: $(READY)  ## window algorithms against each other and against Polars
-	$(BIN)/python -m bench.fifo
-
-bench-sql: $(READY)  ## window calls in SQL, by Sash and by Spark
-	$(BIN)/python -m bench.sql
-
-bench-frames: $(READY)  ## window functions over frames against DuckDB and Polars
-	$(BIN)/python -m bench.frames
-
-bench-streams: $(READY)  ## continuous queries in process, against Polars, DuckDB, River and Bytewax
-	$(BIN)/python -m bench.streams
-
-bench-spans: $(READY)  ## events that last: the paper's techniques, and a join on Spark
-	$(BIN)/python -m bench.spans
-
-bench-spark: $(READY)  ## window functions on Spark against Spark's own
-	$(BIN)/python -m bench.spark
-
-bench-spark-streams: $(READY)  ## continuous queries on Structured Streaming against Spark's window()
-	$(BIN)/python -m bench.spark_streams
-
-bench-papers: $(READY)  ## the experiments of the 2022 paper on TPC-H, with their plots
-	$(BIN)/python -m bench.papers.holistic_2022
-
-bench-cold: $(READY)  ## how long a fresh process takes to its first answer
-	$(BIN)/python -m bench.cold_start
+bench-full: $(BENCH)  ## all experiments as for a release, then the pages and plots of the docs
+	$(BIN)/sash bench --full --into bench/results/full.json
+	$(BIN)/sash bench report
 
 docs: $(READY)  ## write what is made from the code, build the site in out/site, and run every example
 	$(BIN)/python docs/build.py

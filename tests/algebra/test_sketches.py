@@ -83,7 +83,7 @@ def rank_error(values, answer, p):
 
 @pytest.mark.parametrize("using", USING)
 @given(column=columns, size=st.integers(1, 9))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_sketches_of_windows_are_those_of_the_oracle(using, column, size):
     frames = last(len(column), size)
     got = fields(slide(SKETCH, column, size=size, using=using).values)
@@ -277,7 +277,7 @@ def test_a_share_that_is_no_number_between_0_and_1_is_refused(p):
 
 @pytest.mark.parametrize("using", USING)
 @given(column=long_columns, size=st.integers(1, 9))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_filters_of_windows_are_those_of_the_oracle(using, column, size):
     bloom = builtin("bloom_filter")
     got = slide(bloom, column, size=size, using=using).values
@@ -285,7 +285,9 @@ def test_filters_of_windows_are_those_of_the_oracle(using, column, size):
     assert got.to_pylist() == [np.array(words, "<i8").tobytes() for words in want]
 
 
-@pytest.mark.parametrize(("bits", "hashes"), [(64, 1), (192, 8), (512, 4), (4096, 8)])
+@pytest.mark.parametrize(
+    ("bits", "hashes"), [(64, 1), pytest.param(192, 8, marks=pytest.mark.long), (512, 4), (4096, 8)]
+)
 @given(column=long_columns, size=st.integers(1, 9))
 @example(column=np.array([0, -1, 1, LONG - 1, -LONG]), size=2)
 @settings(max_examples=10)

@@ -19,7 +19,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from sash.cli import output
-from sash.cli.demo import boards, command, flights, telling
+from sash.cli.demo import aircraft, boards, command, delays, flights, telling
 
 MONTH = 2
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -34,6 +34,9 @@ def made(spark, tmp_path_factory):
     lines = telling.Lines(Console(file=told, width=200))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flights, "REPORTS", 2)
+        patch.setattr(aircraft, "DAYS", 2)  # and what is only timed
+        patch.setattr(delays, "RECENT", delays.RECENT.replace("99", "9"))
+        patch.setattr(delays, "WEEK", delays.WEEK.replace("7", "1"))
         patch.setattr(boards, "OWN", ("departures, last hour", "destinations, last 3 hours"))  # the others take long
         here = spark.newSession()  # views of its own
         page, parts = command.report(folder, lambda _: contextlib.nullcontext(here), lines, MONTH)

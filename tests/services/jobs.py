@@ -78,9 +78,9 @@ class Process:
 class Job(Process):
     """A process with a Spark session, which does as it is told, one function after another."""
 
-    def __init__(self, folder, conf):
+    def __init__(self, folder, conf, environment=None):
         there = {"spark.master": "local[2]", "spark.local.dir": str(folder)} | conf
-        super().__init__(folder, [sys.executable, __file__, json.dumps(there)])
+        super().__init__(folder, [sys.executable, __file__, json.dumps(there)], environment or {})
         self.told = 0
 
     def tell(self, function, *args):

@@ -19,7 +19,7 @@ from spark import cases
 pytestmark = pytest.mark.filterwarnings("ignore::sash.errors.SashWarning")
 
 EXAMPLES = settings(
-    max_examples=max(settings.default.max_examples // 8, 1),
+    max_examples=max(settings.default.max_examples // 7, 1),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to shrink would take thousands of queries
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

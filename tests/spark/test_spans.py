@@ -49,7 +49,9 @@ def test_a_batch(spark, calls):
             assert mine[name] == (pytest.approx(value) if isinstance(value, float) else value)
 
 
-@pytest.mark.parametrize("calls", [FOLDED, FOLDED | HELD], ids=["partials", "rows"])
+@pytest.mark.parametrize(  # the other streams below are of partials alone
+    "calls", [pytest.param(FOLDED, id="partials", marks=pytest.mark.long), pytest.param(FOLDED | HELD, id="rows")]
+)
 def test_a_stream_that_is_restarted(folder, calls):  # noqa: F811
     whole = events(300)
     watermark, postpone = timedelta(seconds=8), timedelta(seconds=50)
@@ -64,7 +66,7 @@ def test_a_stream_that_is_restarted(folder, calls):  # noqa: F811
 
 def test_spans_that_are_too_long_are_late(folder):  # noqa: F811
     whole = events(200, disorder=0)
-    folder.add(whole, files=4)
+    folder.add(whole, files=3)
     board = sash.stream(on_spark(folder.stream()), span=SPAN, watermark="0 seconds", postpone="10 seconds")
     board = board.query("n", sf.count(), range="10 seconds")
     folder.run(board.results(late=True))
@@ -88,7 +90,7 @@ def test_what_a_stream_does_not_know(folder):  # noqa: F811
 
 
 def test_sql_of_a_stream(folder):  # noqa: F811
-    folder.add(events(200, disorder=0), files=4)
+    folder.add(events(200, disorder=0), files=2)
     frame = on_spark(folder.stream()).withWatermark("ts", "0 seconds")
     with pytest.raises(SashError, match="postpone must be given"):
         sash.sql("select count(*) from calls [range 20 seconds over (start, ts)]", calls=frame)

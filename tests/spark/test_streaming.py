@@ -171,10 +171,12 @@ def test_what_a_worker_remembers_is_of_its_query():
 # Through Spark
 
 
-@pytest.mark.parametrize("held", [False, True], ids=["partials", "rows"])
+@pytest.mark.parametrize(  # most other streams below are of partials alone
+    "held", [pytest.param(False, id="partials", marks=pytest.mark.long), pytest.param(True, id="rows")]
+)
 def test_a_query_that_is_restarted_at_each_batch(folder, held):
-    whole = events(400)
-    for part in range(4):
+    whole = events(300)
+    for part in range(3):
         folder.add(whole.slice(part * 100, 100))
         folder.run(asked(sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds"), held).results())
     until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
@@ -249,20 +251,29 @@ def test_windows_that_count_rows(folder):
     assert len(found) > 20
 
 
+def minutes(source, **settings):
+    return sash.stream(source, time="ts", key="plug", **settings).query("n", sf.count(), range="1 minute")
+
+
+def hours(source, **settings):
+    return sash.stream(source, time="window_end", **settings).query("n", sf.sum("n"), range="2 minutes")
+
+
+@pytest.mark.long
+def test_chains_of_answers_beside_late_rows(folder):
+    folder.add(events(400), files=2)
+    board = minutes(folder.stream(), watermark="8 seconds")
+    told = board.results(late=True).where("late is null").drop("late")
+    found = folder.run(hours(told).results(), checkpoint="with late").found("with late")
+    assert found
+    assert in_order(found) == in_order(folder.run(hours(board.results()).results(), checkpoint="ours").found("ours"))
+
+
 def test_chains(folder):
     whole = events(400)
     folder.add(whole, files=2)
-
-    def minutes(source, **settings):
-        return sash.stream(source, time="ts", key="plug", **settings).query("n", sf.count(), range="1 minute")
-
-    def hours(source, **settings):
-        return sash.stream(source, time="window_end", **settings).query("n", sf.sum("n"), range="2 minutes")
-
     one = minutes(folder.stream(), watermark="8 seconds").results()
-    whole_rows = minutes(folder.stream(), watermark="8 seconds").results(late=True).where("late is null").drop("late")
     two = folder.run(hours(one).results(), checkpoint="ours").found("ours")
-    assert in_order(folder.run(hours(whole_rows).results(), checkpoint="with late").found("with late")) == in_order(two)
     for source, emit, why in (
         (folder.stream(), "updates", "early answers are given again"),
         (folder.stream().withColumn("ts", F.to_timestamp_ntz(F.col("ts").cast("string"))), "final", "with a zone"),

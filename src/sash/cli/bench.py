@@ -12,7 +12,7 @@ import typer
 from sash.cli.app import app, told
 from sash.errors import SashError
 
-bench = typer.Typer(help="Run the benchmarks: the papers' experiments, the peers, the guards.")
+bench = typer.Typer(help="Run the benchmarks: the papers' experiments, peers, studies and guards.")
 app.add_typer(bench, name="bench")
 HOME = Path(__file__).parents[3]
 

@@ -19,6 +19,7 @@ MICROSECONDS = {
     "week": 7 * 86_400_000_000,
 }
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
+LONGEST = 1000  # letters of an interval
 
 _PIECE = re.compile(r"\s*([+-]?\s*(?:\d+\.?\d*|\.\d+))\s*([a-zA-Z]+)\s*,?")
 _CLOCK = re.compile(r"([+-]?)(?:(\d+) )?(?:(\d+):)?(\d+)(?::(\d+(?:\.\d*)?))?")
@@ -39,10 +40,11 @@ def interval(text: str) -> tuple[Months, timedelta]:
     >>> interval("2 years -1 day")
     (Months(count=24), datetime.timedelta(days=-1))
     """
+    _check_length(text)
     body = re.sub(r"^\s*interval\b\s*", "", text, flags=re.IGNORECASE).replace("'", "")
     months, microseconds, at = Fraction(0), Fraction(0), 0
     while found := _PIECE.match(body, at):
-        amount, unit = Fraction(found[1].replace(" ", "")), found[2].lower()
+        amount, unit = Fraction("".join(found[1].split())), found[2].lower()
         unit = unit if unit in MONTHS or unit in MICROSECONDS else unit.removesuffix("s")
         if unit in MONTHS:
             months += amount * MONTHS[unit]
@@ -64,6 +66,7 @@ def clock(text: str, start: str, end: str) -> tuple[Months, timedelta]:
     >>> clock("1 02:03", "day", "minute")
     (Months(count=0), datetime.timedelta(days=1, seconds=7380))
     """
+    _check_length(text)
     text = text.strip()
     if (start, end) == ("year", "month"):
         found = re.fullmatch(r"([+-]?)(\d+)-(\d+)", text)
@@ -84,6 +87,11 @@ def clock(text: str, start: str, end: str) -> tuple[Months, timedelta]:
 def microseconds(span: timedelta) -> int:
     """How many microseconds a span of time has, exactly."""
     return (span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds
+
+
+def _check_length(text: str) -> None:
+    if len(text) > LONGEST:
+        raise SashError(f"an interval has at most {LONGEST} letters, got {len(text)}: {text[:40]!r}...")
 
 
 def _time(count: int, text: str) -> timedelta:

@@ -102,6 +102,8 @@ def parse(text: str) -> Column:
         found = getattr(error, "errors", None)
         reason = f"{found[0]['description']} at column {found[0]['col']}" if found else str(error)
         raise SashError(f"cannot read {text!r} as a Spark SQL expression: {reason}") from None
+    except UnicodeEncodeError:
+        raise SashError(f"an expression is text without halves of characters (surrogates), got {text!r}") from None
     except RecursionError:
         raise SashError(f"the expression is nested too deeply: {text[:60]!r}...") from None
 
@@ -180,13 +182,13 @@ class _Reader:
         if node.is_string:
             return Literal(text)
         if re.fullmatch(r"\d+", text):
-            return Literal(checked(int(text)))
+            return Literal(checked(int(Decimal(text))))  # which is of any length
         return Literal(float(text) if "e" in text.lower() else Decimal(text))
 
     def read_neg(self, node: Any) -> Column:
         inner = node.this
         if type(inner).__name__ == "Literal" and inner.this.isdigit() and not inner.is_string:
-            return Literal(checked(-int(inner.this)))  # the least bigint has no positive counterpart
+            return Literal(checked(-int(Decimal(inner.this))))  # the least bigint has no positive counterpart
         return -self.read(inner)
 
     def read_rawstring(self, node: Any) -> Column:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sash.algebra import Aggregate
+from sash.errors import SashError
 from sash.kernels.compiling import interpreted
 
 
@@ -23,9 +24,21 @@ def finished(aggregate: Aggregate, out: Answered) -> Answered:
     An aggregate that returns rows is answered by their positions: its column is not known here.
     """
     if aggregate.empty is not None:
-        out.values[~out.valid] = aggregate.empty
+        _fill(aggregate, out)
         out.valid[:] = True
     if aggregate.finish is None or aggregate.returns == "rows":
         return out
     values = out.values if aggregate.compiled else interpreted.records(*out)
     return Answered(aggregate.finish(values), out.valid)
+
+
+def _fill(aggregate: Aggregate, out: Answered) -> None:
+    """Give empty frames their answer, which must be one of the others' type."""
+    try:
+        if out.values.dtype.kind in "iu" and aggregate.empty != int(aggregate.empty):
+            raise ValueError
+        out.values[~out.valid] = aggregate.empty
+    except (TypeError, ValueError, OverflowError):
+        raise SashError(
+            f"{aggregate.name}: empty must be like the answers of lower, {out.values.dtype}, got {aggregate.empty!r}"
+        ) from None

@@ -86,13 +86,19 @@ def load(file: str | Path, values: Mapping[str, Any] | None = None, stream: bool
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
         raise PipelineError(f"{file} cannot be read: {reason}") from None
     try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return _checked(file, _read(file, text), places.places(text), values or {}, stream)
+    except RecursionError:
+        raise PipelineError(f"{file.name}: tables or arrays are nested too deeply") from None
+
+
+def _read(file: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # of tomllib, or of a number that Python does not read
         said = re.sub(r" \(at line (\d+), column (\d+)\)| \(at end of document\)", "", str(error))
-        at = re.search(r"line (\d+)", str(error))
-        where = f", line {at[1]}" if at else ", at its end"
+        at = re.search(r"\(at line (\d+)", str(error))
+        where = f", line {at[1]}" if at else ", at its end" if "at end of document" in str(error) else ""
         raise PipelineError(f"{file.name}{where}: {said[:1].lower()}{said[1:]}") from None
-    return _checked(file, given, places.places(text), values or {}, stream)
 
 
 def _checked(

@@ -1,7 +1,8 @@
 """What each algorithm can answer, and what it costs: the table the planner chooses from.
 
-A cost is in nanoseconds a row, on one thread, beside the sort that all of them share; measured by
-``python -m bench.frames costs``. Adding a kernel is adding an entry.
+A cost is in nanoseconds a row, on one thread, beside the sort that all of them share. ``sash bench --full --only
+studies.algorithms`` measures windows that move forward, ``--only holistic_2022`` holistic functions. Adding a kernel is
+adding an entry.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which technique puts spans into the slices that they cover.
 
-A cost is in nanoseconds, on one thread; measured by ``python -m bench.spans costs``.
+A cost is in nanoseconds, on one thread; measured by ``sash bench --full --only studies.span_costs``.
 """
 
 from __future__ import annotations

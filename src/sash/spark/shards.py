@@ -20,6 +20,7 @@ from sash.engine.streams.packing import table_bytes
 from sash.engine.streams.shard import Done, Plan, Seen, Shard
 from sash.engine.streams.shipping import Body
 from sash.engine.streams.sources import with_late
+from sash.errors import SashError
 from sash.spark.passing import shown
 from sash.spark.processor import Shards
 from sash.spark.worker import begin
@@ -68,7 +69,13 @@ def work(processor: Shards, label: int, rows: Iterator[Row], moment: int) -> Ite
 
 
 def _reader(processor: Shards) -> Callable[[int], bytes]:
-    return lambda number: bytes(processor.chunks.getValue((number,))[0])
+    def read(number: int) -> bytes:
+        found = processor.chunks.getValue((number,))
+        if found is None:
+            raise SashError(f"state must be whole; chunk {number} is gone")
+        return bytes(found[0])
+
+    return read
 
 
 def _shard(processor: Shards, sent: Sent, label: int, watermark: int | None) -> Shard:

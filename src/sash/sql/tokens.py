@@ -16,13 +16,14 @@ _TOKEN = re.compile(
     | (?P<comment>/\*)
     | (?P<string>[rR](?:'[^']*'|"[^"]*")|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")
     | (?P<quoted>`(?:[^`]|``)*`)
-    | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYDFlsydf](?!\w)|bd)?(?!\w))
+    | (?P<number>(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?(?:BD|[LSYDFlsydf](?!\w)|bd)?(?!\w))
     | (?P<word>\w+)
     | (?P<parameter>:[^\W\d]\w*|\?)
     | (?P<symbol>::|->|=>|<=>|<>|!=|<=|>=|==|\|\||\|>|<<|>>|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+_HALF = re.compile("[\ud800-\udfff]")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -167,6 +168,9 @@ def read(text: str, exact: bool = False, names_in_quotes: bool = False) -> Sourc
     """
     if not isinstance(text, str):
         raise SashError(f"a query must be text, got {text!r} of type {type(text).__name__}")
+    if half := _HALF.search(text):
+        sentence = "this is half of a character (a surrogate), which Spark cannot be sent"
+        raise pointed(sentence, _HALF.sub("\ufffd", text), half.start())
     tokens: list[Token] = []
     at = 0
     while at < len(text):

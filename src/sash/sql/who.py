@@ -43,7 +43,8 @@ def is_plain(source: Source, called: Called, window: Windowed) -> bool:
 def is_left(source: Source, called: Called, window: Windowed) -> bool:
     """Whether Spark answers a call faster itself: without PARTITION BY, and in one pass over the rows in order.
 
-    Sash brings such rows together in pieces, which pays where they are too many for one task (``bench/sql.py``).
+    Sash brings such rows together in pieces, which pays where they are too many for one task
+    (``sash bench --full --only studies.spark_sql``).
     """
     if window.partition or called.nulls is not None or not is_plain(source, called, window):
         return False

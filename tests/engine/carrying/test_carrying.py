@@ -100,7 +100,7 @@ def expressions(window, frame, exclusion, calls, filtered):
     return {f"{place} {call}": call.over(over) for place, call in enumerate(calls)}
 
 
-@usually(40)
+@usually(20)
 @given(
     tables,
     windows,
@@ -139,7 +139,7 @@ def test_states_of_every_shape():
     check(evaluate(table, columns), *answered(table, columns, places, together=True))
 
 
-@usually(40)
+@usually(20)
 @given(
     tables, st.sampled_from(FRAMES[:8]), st.lists(st.sampled_from(CALLS), min_size=1, max_size=4), lows, st.randoms()
 )

@@ -64,7 +64,7 @@ def stream(window, column, lengths, frames, aggregate, ranged=False, late=0, **m
 
 
 @pytest.mark.parametrize(("name", "aggregate", "compiled"), COMPILED)
-@usually(50)
+@usually(30)
 @given(data=st.data(), rows=st.integers(0, 40))
 def test_frames_that_move_right(name, aggregate, compiled, data, rows):
     column = data.draw(integers(rows))
@@ -77,7 +77,7 @@ def test_frames_that_move_right(name, aggregate, compiled, data, rows):
 
 
 @pytest.mark.parametrize(("name", "aggregate", "compiled"), COMPILED)
-@usually(50)
+@usually(30)
 @given(data=st.data(), size=st.sampled_from(SIZES), rows=st.integers(1, 60))
 def test_windows_of_one_size(name, aggregate, compiled, data, size, rows):
     column, lengths = data.draw(integers(rows)), data.draw(cuts(rows))
@@ -108,6 +108,7 @@ def test_many_ranges_in_one_batch_and_nothing_kept(name, data, rows):
 
 
 @pytest.mark.parametrize("name", [name for name, a in ALGORITHMS.items() if "invertible" not in a.needs])
+@usually(30)
 @given(data=st.data(), size=st.sampled_from(SIZES), rows=st.integers(1, 60))
 def test_rows_of_any_double_are_found_again(name, data, size, rows):
     """max_by carries positions: the first of equal values wins, with NaN above all."""

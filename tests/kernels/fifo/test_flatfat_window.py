@@ -165,7 +165,7 @@ class AnyOrderInPython(AnyOrder):
 TestCompiled = AnyOrder.TestCase
 TestCompiled.settings = settings(stateful_step_count=40)
 TestInPython = AnyOrderInPython.TestCase
-TestInPython.settings = settings(stateful_step_count=40, max_examples=40)
+TestInPython.settings = settings(stateful_step_count=40, max_examples=min(40, settings.default.max_examples))
 
 
 @given(st.data())

@@ -135,7 +135,7 @@ def options(technique, height):
 
 
 @pytest.mark.parametrize(("technique", "kind"), pairs(COVERS))
-@usually(60)
+@usually(25)
 @given(data=st.data(), height=st.integers(1, 20))
 def test_events_are_folded_into_the_cells_they_cover(technique, kind, data, height):
     inputs = KINDS[kind]
@@ -154,7 +154,7 @@ def test_events_are_folded_into_the_cells_they_cover(technique, kind, data, heig
 
 
 @pytest.mark.parametrize(("technique", "kind"), pairs(ANSWERS))
-@usually(100)
+@usually(30)
 @given(data=st.data(), height=st.integers(1, 20))
 def test_windows_are_answered(technique, kind, data, height):
     inputs = KINDS[kind]

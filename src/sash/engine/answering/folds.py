@@ -14,6 +14,7 @@ from sash.engine.answering.inputs import Lifted, lifted
 from sash.engine.gathering import gathered
 from sash.engine.placing import Answer, Numbers, Rows, Whole
 from sash.engine.sorted_rows import Kept, Ranking
+from sash.errors import SashError
 from sash.kernels.answers import Answered
 from sash.kernels.compiling import specialise
 from sash.kernels.index.folding import exact, fold
@@ -81,7 +82,7 @@ def read(question: Question, given: Lifted, kept: Kept, answered: Answered) -> A
     """Answers of a kernel as values of the type they stand for."""
     function, (values, valid) = question.function, answered
     if function.returns == "row":
-        places = np.where(valid, values, -1).astype(question.rows.dtype)
+        places = _positions(function, np.where(valid, values, -1), kept.length).astype(question.rows.dtype)
         return Rows(kept.original(places), question.rows.source(question.columns[0]))
     if function.returns == "rows":
         column = question.rows.column(question.columns[0])
@@ -92,7 +93,19 @@ def read(question: Question, given: Lifted, kept: Kept, answered: Answered) -> A
         return _coded(question, meaning, kept, values, valid)
     if isinstance(values, np.ndarray) and values.dtype != object and values.dtype.names is None:
         return Numbers(values, valid, meaning)
-    return Whole(_arrow(values, valid, meaning))
+    try:
+        return Whole(_arrow(values, valid, meaning))
+    except (pa.ArrowException, OverflowError) as error:
+        said = str(error).splitlines()[0]
+        raise SashError(f"{function.name}: lower must give answers of one type that Arrow has: {said}") from None
+
+
+def _positions(function: Aggregate, found: np.ndarray, length: int) -> np.ndarray:
+    """Positions of rows, as ``lower`` gave them; what is none is no row of another frame either."""
+    most = max(found, default=-1) if found.dtype == object else found.max(initial=-1)
+    if not most < length:
+        raise SashError(f"{function.name}: lower must give the position of a row, below {length}, got {most}")
+    return found
 
 
 def _coded(question: Question, ranking: Ranking, kept: Kept, values: Any, valid: np.ndarray) -> Answer:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.spilling.estimating import size_of
+from sash.errors import SashError
 
 ARRIVAL = "__sash_arrival"
 
@@ -21,7 +24,9 @@ class Directory:
 
     def __init__(self) -> None:
         self._names = count()
-        self._made = tempfile.TemporaryDirectory(prefix="sash-", dir=_disk())
+        disk = _disk() or tempfile.gettempdir()
+        with _room(disk):
+            self._made = tempfile.TemporaryDirectory(prefix="sash-", dir=disk)
 
     def file(self) -> Rows:
         """A new file."""
@@ -43,7 +48,8 @@ class Rows:
 
     def write(self, table: pa.Table, step: int | None = None) -> None:
         """Add rows, in batches of at most ``step`` rows, as an Arrow stream behind those that are there."""
-        with pa.OSFile(self.path, "ab") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        disk = os.path.dirname(self.path)
+        with _room(disk), pa.OSFile(self.path, "ab") as file, pa.ipc.new_stream(file, table.schema) as stream:
             stream.write_table(table, max_chunksize=step)
         self.rows += table.num_rows
         self.size += size_of(table)
@@ -87,3 +93,17 @@ def _disk() -> str | None:
     named = [path for path in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if path.strip()]
     usable = [path for path in map(str.strip, named) if os.access(path, os.W_OK) and os.path.isdir(path)]
     return usable[os.getpid() % len(usable)] if usable else None
+
+
+@contextmanager
+def _room(folder: str) -> Iterator[None]:
+    """Say where there is no room left, and what can be done."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise SashError(
+            f"no room is left in {folder} for rows that do not fit memory: free some, have another disk (TMPDIR, or "
+            "spark.local.dir on Spark), or set sash.options.memory (or SASH_MEMORY)"
+        ) from None

@@ -69,10 +69,7 @@ class Log:
         """Have the operator take all runs again."""
         self.runs = runs
         for run in runs:
-            body = read(run.number)
-            if _digest(body) != run.digest:
-                raise SashError("state must be unchanged since it was kept; a chunk of the log is damaged")
-            self.operator.replay(table_of(body))
+            self.operator.replay(table_of(unchanged(read(run.number), run.digest, "the log")))
 
     def add(self, entries: list[pa.Table], writing: Writing, read: Callable[[int], bytes]) -> None:
         """Take in what a batch brought, and let go of what has lapsed."""
@@ -95,7 +92,10 @@ class Log:
         while level <= max((run.level for run in self.runs), default=-1):
             group = [run for run in self._mine() if run.level == level and run.size < LARGE]
             if len(group) >= FAN:
-                tables = [table_of(writing.put.get(run.number) or read(run.number)) for run in group]
+                bodies = [writing.put.get(run.number) or read(run.number) for run in group]
+                tables = [
+                    table_of(unchanged(body, run.digest, "the log")) for body, run in zip(bodies, group, strict=True)
+                ]
                 self._replace(group, operator.condensed(tables), level + 1, writing)
             level += 1
 
@@ -111,7 +111,7 @@ class Log:
         for part in cut(entry, LARGE):
             body = table_bytes(part)
             lapses, cells = self.operator.lapses(part), self.operator.by_cells
-            made.append(Run(writing.add(body), part.num_rows, len(body), lapses, cells, level, _digest(body)))
+            made.append(Run(writing.add(body), part.num_rows, len(body), lapses, cells, level, digest_of(body)))
         place = next((k for k, run in enumerate(self.runs) if run.number in gone), len(self.runs))
         stay = [run for run in self.runs if run.number not in gone]
         self.runs = [*stay[:place], *made, *stay[place:]]
@@ -127,5 +127,13 @@ def cut(table: pa.Table, size: int, rows: int | None = None) -> Iterator[pa.Tabl
         yield table.slice(at, step)
 
 
-def _digest(body: bytes) -> str:
+def digest_of(body: bytes) -> str:
+    """What a chunk is known by when it is read again."""
     return hashlib.blake2b(body, digest_size=8).hexdigest()
+
+
+def unchanged(body: bytes, digest: str, part: str) -> bytes:
+    """A chunk that was read, once it is found to be what was written."""
+    if digest_of(body) != digest:
+        raise SashError(f"state must be unchanged since it was kept; a chunk of {part} is damaged")
+    return body

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sash.engine.streams.log import Writing
+from sash.engine.streams.log import Writing, digest_of, unchanged
 from sash.engine.streams.packing import packed, unpacked
 
 CORE = "core"
@@ -33,7 +32,7 @@ class Pieces:
             now[name] = []
             for k, at in enumerate(range(0, len(body), PIECE)):
                 piece = body[at : at + PIECE]
-                digest = hashlib.blake2b(piece, digest_size=8).hexdigest()
+                digest = digest_of(piece)
                 if k < len(before) and before[k][1] == digest:
                     now[name].append(before[k])
                 else:
@@ -51,7 +50,7 @@ class Pieces:
             return unpacked(CORE, whole)
         found: dict[str, Any] = {}
         for pieces in known.values():
-            body = b"".join(read(number) for number, _ in pieces)
+            body = b"".join(unchanged(read(number), digest, "the rest") for number, digest in pieces)
             self.size += len(body)
             found |= unpacked(CORE, body)
         return found

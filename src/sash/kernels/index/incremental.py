@@ -203,5 +203,6 @@ def quickselect(target: Any, start: Any, end: Any, rank: Any, held: Any) -> None
             low = i
         if target < i:
             high = j
-        drawn = (drawn * 1_103_515_245 + 12_345) & 0x7FFFFFFF
-        at = low + drawn % max(high - low + 1, 1)
+        if low < high:
+            drawn = (drawn * 1_103_515_245 + 12_345) & 0x7FFFFFFF
+            at = low + drawn % (high - low + 1)
