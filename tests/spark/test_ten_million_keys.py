@@ -6,6 +6,7 @@ from pyspark.sql import functions as F
 import sash
 from sash import Window
 from sash import functions as sf
+from sash.engine.spilling import need, scratch
 from spark import cases
 
 pytestmark = pytest.mark.long
@@ -13,7 +14,8 @@ ROWS = 10_000_000
 
 
 def test_each_row_is_a_partition_of_its_own(spark):
-    """Survived 10,000,000 keys of one row each, in tasks that may use 256 MB and so go through files."""
+    """Survived 10,000,000 keys of one row each, in tasks that may use 256 MB, about half of what they need."""
+    assert need(ROWS // 4 * 16, ROWS // 4, scratch(expressions=4)) > 1.5 * (256 << 20)  # in each of four tasks
     frame = spark.range(0, ROWS, 1, 4).selectExpr("id as k", "id * 7919 % 1009 as x")
     window = Window.partitionBy("k").orderBy("x")
     asked = {"sum": sf.sum("x"), "median": sf.median("x"), "kinds": sf.count_distinct("x"), "rank": sf.rank()}
