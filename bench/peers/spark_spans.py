@@ -44,7 +44,7 @@ def calls(count):
 def run(bench):
     count = bench.pick(1_000_000, 20_000)
     spark = session()
-    frame = spark.read.parquet(str(stored(f"calls-{count}", partial(calls, count))))
+    frame = spark.read.parquet(str(stored(f"calls-{count}", partial(calls, count), files=4)))
     frame.createOrReplaceTempView("calls")
     board = sash.stream(frame, span=("start", "end"), key="antenna")
     board = board.query({"busy": sf.count(), "bytes": sf.sum("bytes")}, range="10 minutes", slide="10 seconds")

@@ -19,7 +19,6 @@ from sash.spark.worker import as_told, batches_of, begin, received, spilled
 SAMPLES = 1024  # of each chunk
 CHUNK = 1 << 20  # keys that are sorted at once
 PIECE, OWN, TOLD = "__sash_piece", "__sash_own", "__sash_told"  # columns beside those that expressions read
-PLACES = ("__sash_own", "__sash_first", "__sash_last")
 SUMMARY = ("summary", "counts")  # what tasks say of their rows
 MINE = "mine"  # whether an answer is of a row in its own piece
 Batches = Iterator[pa.RecordBatch]
@@ -43,17 +42,20 @@ def sampling(order: KeyOrder, near: tuple[int, int]) -> Callable[[Batches], Batc
 
 
 def summarising(
-    columns: dict[str, Over], among: tuple[Over, ...], names: list[str], splits: bool
+    columns: dict[str, Over], among: tuple[Over, ...], names: list[str], places: tuple[int, int, int], splits: bool
 ) -> Callable[[Batches], Batches]:
     """Summaries of a task's rows for the pieces that do not hold them, and how many rows each piece has.
 
+    ``places`` says which columns after those named hold a row's own piece, and the first and the last that need it.
     Where the summary of an interval may be split, a chunk at a time.
     """
 
     def summary(held: list[pa.RecordBatch]) -> pa.RecordBatch:
-        table = pa.table(pa.Table.from_batches(held).columns, [*names, *PLACES])
-        own, first, last = (_numbers(table, name) for name in PLACES)
-        said = summarise(table.select(names), columns, own, first, last, arrival=False, among=among)
+        given = pa.Table.from_batches(held).columns
+        numbers = [_numbers(column) for column in given[len(names) :]]
+        own, first, last = (numbers[place] for place in places)
+        table = pa.table(given[: len(names)], names)
+        said = summarise(table, columns, own, first, last, arrival=False, among=among)
         counts = np.bincount(own).astype(np.int64).tobytes()
         return pa.record_batch([pa.array([said], pa.binary()), pa.array([counts], pa.binary())], list(SUMMARY))
 
@@ -99,7 +101,7 @@ def piecewise(
         counts = _added([np.frombuffer(count, np.int64) for _, count in told])
 
         def answered(table: pa.Table) -> pa.Table:
-            piece, own = _numbers(table, PIECE), _numbers(table, OWN)
+            piece, own = _numbers(table[PIECE]), _numbers(table[OWN])
             _check(piece, own, cuts, counts)
             found = evaluate_carried(table.select(inputs), columns, piece, own, carried, arrival=False, among=among)
             out = as_told(found, pa.schema(list(answers)[:-1]))
@@ -128,8 +130,8 @@ def _added(counts: list[np.ndarray]) -> np.ndarray | None:
     return total
 
 
-def _numbers(table: pa.Table, name: str) -> np.ndarray:
-    return table[name].combine_chunks().to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+def _numbers(column: pa.ChunkedArray) -> np.ndarray:
+    return column.combine_chunks().to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
 
 
 def _check(piece: np.ndarray, own: np.ndarray, cuts: Cuts | None, counts: np.ndarray | None) -> None:

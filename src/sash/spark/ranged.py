@@ -25,7 +25,7 @@ from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARY, TOLD, piecewise, sam
 from sash.spark.routing import searched, searches
 from sash.spark.udfs import table_udf
 
-ROWS_A_PIECE = 1 << 17  # a piece of fewer rows is not worth a shuffle of its own
+ROWS_A_PIECE = 1 << 19  # a task of fewer rows takes longer to start than to compute
 MOST_PIECES = 512  # more make the search for a row's piece a plan too large
 BYTES_A_ROW = 400  # that a piece may need, its copies included
 MOST_COPIES = 2  # of all rows, on the average: with more, fewer pieces are better
@@ -99,14 +99,17 @@ class Ranged:
         """One row with the summaries of all pieces."""
         routed, own, first, last = self._routed(self.inputs.frame)
         taken = self._taken()
-        places = [F.col(name) for name in (own, first, last)]
-        named = [column.alias(f"c{place}") for place, column in enumerate((*taken.values(), *places))]
+        places = list(dict.fromkeys((own, first, last)))  # one where no rows are copied: each goes to Python
+        named = [column.alias(f"c{place}") for place, column in enumerate((*taken.values(), *map(F.col, places)))]
+        which = (places.index(own), places.index(first), places.index(last))
         splits = may_split(self.columns)
         if not splits:
             pieces = shuffle_partitions(routed) if self.cuts is None else self.cuts.pieces
             routed = routed.repartitionById(pieces, F.col(own))
         schema = StructType([StructField(name, BinaryType()) for name in SUMMARY])
-        made = routed.select(*named).mapInArrow(summarising(self.columns, self.among, list(taken), splits), schema)
+        made = routed.select(*named).mapInArrow(
+            summarising(self.columns, self.among, list(taken), which, splits), schema
+        )
         # one text: after each row Spark asks a list column for its size, which takes as long as it has rows
         packed = F.concat_ws(":", *map(F.base64, SUMMARY))
         return made.agg(F.concat_ws(",", F.collect_list(packed)))
