@@ -52,26 +52,31 @@ def alternating(
 ) -> dict[str, Timing]:
     """The times of tasks that take turns, so that a busy moment of the machine meets all alike.
 
-    Each runs once to warm up; one that takes longer than ``patience`` seconds then, or is stopped, is left out.
+    Each runs once to warm up; one that takes longer than ``patience`` seconds then, or is ever stopped, is left out.
     """
-    kept = [name for name, task in tasks.items() if _fits(task, patience)]
+    kept = {name: task for name, task in tasks.items() if (took := _run(task)) is not None and took <= patience}
     times: dict[str, list[float]] = {name: [] for name in kept}
     gc.collect()
     gc.disable()
     try:
         for _ in range(repeat):
-            for name in kept:
-                times[name].append(once(tasks[name]))
+            for name in list(kept):
+                took = _run(kept[name])
+                if took is None:
+                    del kept[name]
+                else:
+                    times[name].append(took)
     finally:
         gc.enable()
-    return {name: Timing(tuple(values)) for name, values in times.items()}
+    return {name: Timing(tuple(times[name])) for name in kept}
 
 
-def _fits(task: Callable[[], Any], patience: float) -> bool:
+def _run(task: Callable[[], Any]) -> float | None:
+    """The time of one run, or None where it was stopped."""
     try:
-        return once(task) <= patience
+        return once(task)
     except Stopped:
-        return False
+        return None
 
 
 def growth(costs: Mapping[float, float]) -> float:

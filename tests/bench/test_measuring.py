@@ -27,6 +27,18 @@ def test_what_takes_too_long_or_is_stopped_is_left_out_after_one_run():
     assert ran == ["stopped"]
 
 
+def test_what_is_stopped_in_a_later_round_is_left_out():
+    calls = []
+
+    def stopped_at_last():
+        calls.append(1)
+        if len(calls) == 3:
+            raise Stopped(1)
+
+    assert list(alternating({"one": stopped_at_last, "other": int}, repeat=4)) == ["other"]
+    assert len(calls) == 3
+
+
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0, 2.0])
 def test_growth_is_the_exponent(exponent):
     assert growth({n: 3 * n**exponent for n in (10, 100, 1000, 10_000)}) == pytest.approx(exponent)

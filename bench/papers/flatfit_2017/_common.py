@@ -98,7 +98,7 @@ def counts(bench: Bench, count: Callable[[str, int], float], sizes: Iterable[int
     lines: Lines = {name: {n: count(name, n) for n in sizes} for name in NAMES}
     for name, line in lines.items():
         for n, combines in line.items():
-            bench.record(f"{name} @ {n}", combines, "combines a slide")
+            bench.record(f"{name} @ {n}", combines, "combines")
     return lines
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,7 +23,8 @@ import sash
 from bench.harness import Bench
 from bench.harness.experiment import Lines
 from bench.harness.machine import HOME
-from bench.papers.holistic_2022._comparators import THREADS, in_tasks, incremental_anywhere, naive, threads
+from bench.papers.holistic_2022._comparators import in_tasks, incremental_anywhere, naive, threads
+from bench.peers._duckdb import Duck
 from sash import Window
 from sash import functions as sf
 from sash.kernels.index import incremental, order_statistic_tree
@@ -88,26 +87,6 @@ def trailing(size: int | None, order: str = "l_shipdate") -> Frame:
     return window, f"order by {order} rows between {words} preceding and current row"
 
 
-class Duck:
-    """DuckDB with some of lineitem in a table of its own; a query that takes longer than the limit is stopped."""
-
-    def __init__(self, data: pa.Table, limit: float) -> None:
-        self.connection, self.limit = duckdb.connect(config={"threads": THREADS}), limit
-        self.connection.register("given", data)
-        self.connection.execute("create table lineitem as select * from given")
-
-    def answer(self, query: str) -> pa.Table | None:
-        """A query's answer, or None where it was stopped."""
-        timer = threading.Timer(self.limit, self.connection.interrupt)
-        timer.start()
-        try:
-            return self.connection.sql(query).to_arrow_table()  # execute would copy the answer once more
-        except duckdb.InterruptException:
-            return None
-        finally:
-            timer.cancel()
-
-
 def asked(function: str, frame: Frame) -> str:
     """A window query for DuckDB."""
     return f"select {FUNCTIONS[function][1]} over ({frame[1]}) as answer from lineitem"
@@ -141,7 +120,7 @@ def agree(data: pa.Table, function: str, frame: Frame, names: Iterable[str], *ot
     for name, answer in found.items():
         if not answer["answer"].equals(expected):
             raise AssertionError(f"{name} computes another {function} than {next(iter(found))}")
-    duck = Duck(data, 60.0)
+    duck = Duck("lineitem", data, 60.0)
     for query in () if function == "lead" else (asked(function, frame), *others):
         if _in_cents(duck.answer(query)["answer"]) != _in_cents(expected):
             raise AssertionError(f"another {function} than that of {query}")

@@ -52,7 +52,7 @@ def panel(bench: Bench, function: str, sizes: tuple[int, ...]) -> Lines:
 
     def tasks_at(size):
         data = lineitem(bench, size)
-        return queries(data, function, trailing(size // 20), names, Duck(data, 1.5 * PATIENCE))
+        return queries(data, function, trailing(size // 20), names, Duck("lineitem", data, 1.5 * PATIENCE))
 
     points = [size for size in sizes if size <= largest]
     speed = lambda size, seconds: size / seconds / 1e6  # noqa: E731

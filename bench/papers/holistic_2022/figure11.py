@@ -46,7 +46,7 @@ def run(bench: Bench) -> None:
 
 
 def panel(bench: Bench, data, function: str, sizes: tuple[int, ...]) -> Lines:
-    duck, names = Duck(data, 1.5 * PATIENCE), PANELS[function]
+    duck, names = Duck("lineitem", data, 1.5 * PATIENCE), PANELS[function]
     for size in (100, None):
         agree(data.slice(0, 2_000), function, trailing(size, "l_shipdate, id"), names)
 

@@ -31,7 +31,7 @@ def run(bench: Bench) -> None:
     data = lineitem(bench, bench.pick(100_000, 2_000))
     for m in (0.0, 0.5):
         agree(data.slice(0, 2_000), "median", jumping(m, "l_shipdate, id"), NAMES)
-    duck = Duck(data, LIMIT)
+    duck = Duck("lineitem", data, LIMIT)
     lines = bench.sweep(
         bench.pick((0.0, 0.05, 0.25, 0.5, 1.0), (0.0, 1.0)),
         lambda m: queries(data, "median", jumping(m), NAMES, duck),

@@ -65,7 +65,7 @@ def memory(bench: Bench, values: np.ndarray) -> None:
     rows = len(values)
     found = {shape: MergeSortTree(values, *shape).nbytes / rows for shape in ((16, 4), (32, 32))}
     for (f, k), size in found.items():
-        bench.record(f"bytes a row of {f}/{k}", size, "B")
+        bench.record(f"bytes a row of {f}/{k}", size, "bytes")
     expected = {shape: 4 * elements(rows, *shape) / rows for shape in found}
     bench.claim(
         "at 100 million rows 16/4 takes 12.4 GB and 32/32 4.4 GB, by ⌈log_f n⌉ n + (⌈log_f n⌉ - 1) n f/k integers",

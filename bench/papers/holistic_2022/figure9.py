@@ -40,7 +40,7 @@ def run(bench: Bench) -> None:
     agree(data, "median", trailing(size, unique), NAMES, *traditional(size, unique).values())
     for function in ("rank", "distinct count"):
         agree(data, function, trailing(size, unique), (SASH, TREE, NAIVE))
-    duck = Duck(data, 1.5 * LIMIT)
+    duck = Duck("lineitem", data, 1.5 * LIMIT)
     tasks = queries(data, "median", trailing(size), NAMES, duck)
     old = {name: lambda query=query: duck.answer(query) for name, query in traditional(size).items()}
     timings = bench.measure(tasks | old, patience=LIMIT)

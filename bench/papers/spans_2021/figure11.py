@@ -71,9 +71,12 @@ def _memory_claim(bench: Bench, cuts: dict[int, Cut], few: int) -> None:
     bench.lines("State by range, events of 1,000", {"": kept}, "range", "bytes")
     ratios, where = [], "bench.papers.spans_2021._common:footprint"
     for range_ in bench.pick((min(cuts), max(cuts)), ()):
-        peaks = [peak_memory(where, name, 1000, few, range_, range_ // 5, repeat=1)[0] for name in ("slicing", HIGHEST)]
-        bench.record(f"processes @ {range_}", peaks, "bytes of a process")
-        ratios.append(peaks[1] / peaks[0])
+        peaks = {
+            name: peak_memory(where, name, 1000, few, range_, range_ // 5, repeat=1)[0] for name in ("slicing", HIGHEST)
+        }
+        for name, peak in peaks.items():
+            bench.record(f"process of {name} @ {range_}", peak, "bytes")
+        ratios.append(peaks[HIGHEST] / peaks["slicing"])
     bench.claim(
         "several levels use about the memory of slicing, but for small windows, where slicing saves more",
         f"a process takes {max(ratios, default=0):.3f} times as much at most; the state of 20 levels is "
