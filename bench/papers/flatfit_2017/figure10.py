@@ -17,7 +17,7 @@ TITLE = "Figure 10: Operations per slide in a max-multi-query environment"
 def run(bench: Bench) -> None:
     sizes = bench.pick([2**k for k in range(1, 9)], [2, 4, 8, 32])
     lines = counts(bench, all_count, sizes)
-    bench.lines("Combines counted", {"": lines}, "window size", "combines")
+    bench.lines("Combines counted", {"": lines}, "window size", "combines a slide")
     last, grown = sizes[-1], exponents(lines)
     for name, formula in (("recalc", "n²/2 - n/2"), ("flatfit", "n - 1")):
         exact = all(lines[name][n] == ALL[name](n) for n in sizes)

@@ -29,7 +29,7 @@ def run(bench: Bench) -> None:
     lines = {slicer: {r: _partials(slicer, r) for r in ranges} for slicer in SLICERS}
     for slicer, line in lines.items():
         bench.record(slicer, list(line.values()), "partials")
-    bench.lines(f"Ranges not divisible by the slide of {SLIDE}", {"": lines}, "range", "partials")
+    bench.lines(f"Ranges not divisible by the slide of {SLIDE}", {"": lines}, "range", "partials in a window")
     bench.claim(
         "Panes: range / slide partials where the slide divides the range, else range / gcd(range, slide)",
         ", ".join(f"{lines['panes'][r]:,} for a range of {r:,}" for r in ranges[:3]),

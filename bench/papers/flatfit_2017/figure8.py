@@ -15,7 +15,7 @@ TITLE = "Figure 8: Operations per slide in a single query environment"
 def run(bench: Bench) -> None:
     sizes = bench.pick([2**k for k in range(1, 13)], [2, 16, 32, 64])
     lines = counts(bench, single_count, sizes)
-    bench.lines("Combines counted", {"": lines}, "window size", "combines")
+    bench.lines("Combines counted", {"": lines}, "window size", "combines a slide")
     last, grown = sizes[-1], exponents(lines)
     exact = all(lines["recalc"][n] == SINGLE["recalc"](n) for n in sizes)
     bench.claim(
