@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from bench.harness.measuring import REPEAT, Stopped, Timing, alternating
+from bench.harness.measuring import Stopped, Timing, alternating
 from bench.harness.tables import show
 
 Lines = dict[str, dict[Any, float]]
@@ -38,7 +38,7 @@ class Bench:
         self, tasks: Mapping[str, Callable[[], Any]], at: Any = "", *, patience: float = math.inf
     ) -> dict[str, Timing]:
         """Times of tasks that take turns, kept by their names and by where on an axis they are (``at``)."""
-        timings = alternating(tasks, self.pick(REPEAT, 3), patience)
+        timings = alternating(tasks, patience=patience)
         for name, timing in timings.items():
             self.record(_key(name, at), timing.values, "s")
         return timings
@@ -72,27 +72,41 @@ class Bench:
         return lines
 
     def duel(
-        self, task: str, ours: Callable[[], Any], theirs: Mapping[str, Callable[[], Any]], *, share: float = 1.0
+        self,
+        task: str,
+        ours: Callable[[], Any],
+        theirs: Mapping[str, Callable[[], Any] | tuple[Callable[[], Any], Callable[[], Any]]],
+        *,
+        share: float = 1.0,
     ) -> None:
         """Sash and its peers at one task in turns.
 
-        ``share`` is the part of the rows that peers were given, where all are too many: they are compared by the row.
+        A peer that is too slow for all rows has two tasks: for a ``share`` of the rows, and for half of that. What all
+        rows would take follows from the difference, so that what does not grow with rows is counted once.
         A peer that raises ``Stopped`` took longer than its limit, and its ratio is a lower bound.
         """
         limits: dict[str, float] = {}
 
-        def guarded(peer: str) -> None:
+        def guarded(peer: str, run: Callable[[], Any]) -> None:
             try:
-                theirs[peer]()
+                run()
             except Stopped as error:
                 limits[peer] = error.limit
                 raise
 
-        timings = self.measure({"Sash": ours, **{peer: partial(guarded, peer) for peer in theirs}}, task)
+        tasks = {"Sash": ours}
+        for peer, given in theirs.items():
+            whole, half = given if isinstance(given, tuple) else (given, None)
+            tasks[peer] = partial(guarded, peer, whole)
+            if half:
+                tasks[f"{peer}, half"] = partial(guarded, peer, half)
+        timings = self.measure(tasks, task)
         mine = timings["Sash"].median
-        for peer in theirs:
-            other = (limits[peer] if peer in limits else timings[peer].median) / share
-            mark = ">" if peer in limits else "~" if share != 1 else ""
+        for peer, given in theirs.items():
+            other, mark = limits.get(peer) or timings[peer].median, ">" if peer in limits else ""
+            if isinstance(given, tuple) and peer not in limits:
+                grown = max(other - timings[f"{peer}, half"].median, 0.0) / (share / 2)
+                other, mark = other + grown * (1 - share), "~"
             self.duels.append({"task": task, "sash": _rounded(mine), "peer": peer, "theirs": _rounded(other),
                                "ratio": _rounded(other / mine), "mark": mark})  # fmt: skip
             print(f"  {task}: Sash {mine:.3f} s, {peer} {other:.3f} s, ratio {mark}{other / mine:.2f}", flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -57,12 +58,24 @@ def _apart(name: str, full: bool) -> dict[str, Any] | None:
         command = [sys.executable, "-m", "bench.harness.running", name, str(int(full)), str(answer)]
         try:
             with (Path(folder) / "errors").open("w+") as errors:  # Spark talks on and on
-                subprocess.run(command, check=True, cwd=HOME, timeout=LIMIT, stderr=errors)
+                _whole_family(command, errors)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
             said = (Path(folder) / "errors").read_text()[-2000:]
             print(f"  {name} failed: {error}\n{said}", file=sys.stderr, flush=True)
             return None
         return json.loads(answer.read_text())
+
+
+def _whole_family(command: Sequence[str], errors: Any) -> None:
+    """Run a command to its end, or at the limit end it with all that it started: a JVM would slow down the next."""
+    with subprocess.Popen(command, cwd=HOME, stderr=errors, start_new_session=True) as process:
+        try:
+            code = process.wait(LIMIT)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    if code:
+        raise subprocess.CalledProcessError(code, command)
 
 
 def _one(name: str, full: bool, answer: Path) -> None:

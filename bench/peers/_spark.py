@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import os
 import shutil
 import sys
@@ -44,7 +46,12 @@ def session(**options):
 
 
 def stored(name, make, files=1):
-    """A folder of Parquet files of a table, which ``make`` gives where they are not there yet; the older ones first."""
+    """A folder of Parquet files of a table, which ``make`` gives where they are not there yet; the older ones first.
+
+    The folder is named after its rows and the source of ``make``, so that other data is never taken for it.
+    """
+    maker = getattr(make, "func", make)
+    name = f"{name}-{files}-{hashlib.blake2b(inspect.getsource(maker).encode(), digest_size=4).hexdigest()}"
     folder = FOLDER / name
     if not folder.exists():
         table, new = make(), folder.with_name(f".{name}.{os.getpid()}")

@@ -58,6 +58,18 @@ class Case:
         given = self.asked.results()
         return given["window_end"], given["answer"]
 
+    def pushed(self, rows):
+        """A function that pushes the events in batches of so many rows, as they would come."""
+        asked = board(self.data, getattr(sf, self.name)(self.column), self.length, self.slide, self.keys, "0 seconds")
+        batches = [self.data.slice(at, rows) for at in range(0, self.rows, rows)]
+
+        def run():
+            operator = asked.open()
+            given = pa.concat_tables([*map(operator.push, batches), operator.close()])
+            return given["window_end"], given["answer"]
+
+        return run
+
     def check(self, peer, answers):
         """Raise unless a peer's answers are ours: as many, with the same checksum.
 
@@ -100,6 +112,22 @@ class Polars:
         given = given.filter("edge", pl.col("answer").is_not_null())
         return given["ts"], given["answer"]
 
+    def sliced(self):
+        """Partials of slices, which have no gaps here, and a rolling function over them; for one key."""
+        case, size = self.case, self.case.length // self.case.slide
+        partials = pl.col("value").max(), pl.col("value").sum().alias("sum"), pl.len().alias("rows")
+        slices = self.data.group_by_dynamic("ts", every=f"{case.slide}s").agg(*partials)
+        tail = slices.select("ts")[-1:].join(pl.DataFrame({"n": np.arange(1, size)}), how="cross")
+        tail = tail.select(pl.col("ts") + pl.duration(seconds=pl.col("n") * case.slide))
+        slices = pl.concat([slices, tail], how="diagonal")
+        if case.name == "max":
+            answer = pl.col("value").rolling_max(size, min_samples=1)
+        else:
+            total, rows = (pl.col(name).fill_null(0).rolling_sum(size, min_samples=1) for name in ("sum", "rows"))
+            answer = total / rows
+        given = slices.select(pl.col("ts").dt.offset_by(f"{case.slide}s"), answer=answer)
+        return given["ts"], given["answer"]
+
 
 def duckdb_task(case):
     """A join of windows with their events, or a RANGE frame at rows put where windows end: whichever is faster."""
@@ -118,13 +146,14 @@ def duckdb_task(case):
     window = f"{'partition by key' if by else ''} order by ts {frame}"
     framed = f"select {by} ts + {tick} as e, {answer} over ({window}) as answer from ({both})"
     framed += " qualify edge and answer <> 0"  # of no events: NULL or 0
+    duck.limit = 120.0
     duck.limit = once(lambda: duck.answer(join))
     try:
         duck.answer(framed)
         faster = framed
     except Stopped:
         faster = join
-    duck.limit = 60.0
+    duck.limit = 120.0
 
     def run():
         given = duck.answer(faster)

@@ -32,4 +32,4 @@ def run(bench):
 
 def answered(frame, case, size):
     session().conf.set(BATCH, size)
-    consumed(asked(frame, *case))
+    consumed(asked(*case, frame))

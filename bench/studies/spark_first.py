@@ -60,8 +60,9 @@ def steps(who, rows):
     call, words, _, keys, _ = TASKS[TASK]
     start = once(session)
     frame = session().read.parquet(folder(rows))
-    query = partial(asked, frame, call) if who == "Sash" else partial(spoken, frame, words)
-    return [start, once(lambda: consumed(frame)), *(once(lambda: consumed(query(SLIDING, keys))) for _ in STEPS[2:])]
+    query = partial(asked, call) if who == "Sash" else partial(spoken, words)
+    answer = lambda: consumed(query(SLIDING, keys, frame))  # noqa: E731
+    return [start, once(lambda: consumed(frame)), *(once(answer) for _ in STEPS[2:])]
 
 
 if __name__ == "__main__":

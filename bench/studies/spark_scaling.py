@@ -41,7 +41,7 @@ def run(bench):
 def measured(bench, name, call, keys, files):
     """The seconds of a query by rows."""
     tasks = {
-        size: lambda paths=paths: consumed(asked(session().read.parquet(*paths), call, SLIDING, keys))
+        size: lambda paths=paths: consumed(asked(call, SLIDING, keys, session().read.parquet(*paths)))
         for size, paths in files.items()
     }
     return {size: timing.median for size, timing in bench.measure(tasks, name).items()}

@@ -63,17 +63,18 @@ def test_a_line_ends_where_its_task_takes_too_long():
     assert bench.measured["even @ 0.05"]["unit"] == "s"
 
 
-def test_peers_are_compared_by_the_row_and_one_that_is_stopped_by_its_limit():
+def test_what_all_rows_take_follows_from_two_shares_and_one_that_is_stopped_gives_its_limit():
     bench = Bench("peers.x", full=True)
 
     def stopped():
         raise Stopped(7)
 
-    bench.duel("t", lambda: time.sleep(0.02), {"some": lambda: time.sleep(0.01), "never": stopped}, share=1 / 4)
+    some = lambda: time.sleep(0.1 + 0.1), lambda: time.sleep(0.1 + 0.05)  # 0.1 s for any, 0.4 s for all rows
+    bench.duel("t", lambda: time.sleep(0.01), {"some": some, "never": stopped}, share=1 / 4)
     some, never = bench.duels
     assert some["mark"] == "~"
-    assert 1.2 < some["ratio"] < 4
-    assert (never["mark"], never["theirs"]) == (">", 28)
+    assert 0.4 < some["theirs"] < 0.6
+    assert (never["mark"], never["theirs"]) == (">", 7)
 
 
 def test_no_claim_is_judged_at_toy_sizes():

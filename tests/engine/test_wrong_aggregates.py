@@ -50,8 +50,12 @@ def test_what_plain_python_raises_is_the_users_own():
 
 def test_a_row_that_there_is_not():
     """Survived a position beyond all rows, which would wrap round to one of 32 bits."""
-    refused(wrong.ROW("s"), "beyond: lower must give the position of a row, below 4, got 85899345")
-    refused(wrong.ROW.but(compiled=False)("s"), "beyond: lower must give the position of a row, below 4, got 85899345")
+    said = "beyond: lower must give the position of a row, below 4, or -1, got "
+    for aggregate in (wrong.ROW, wrong.ROW.but(compiled=False)):
+        refused(aggregate("s"), f"{said}85899345")
+        refused(aggregate.but(lower=lambda s: s - 2**33)("s"), f"{said}-85899345")
+        refused(aggregate.but(lower=lambda s: s - 5)("s"), f"{said}-")
+        refused(aggregate.but(lower=lambda s: s + 0.5)("s"), f"{said}[01].5")
 
 
 @pytest.mark.long

@@ -101,11 +101,21 @@ def read(question: Question, given: Lifted, kept: Kept, answered: Answered) -> A
 
 
 def _positions(function: Aggregate, found: np.ndarray, length: int) -> np.ndarray:
-    """Positions of rows, as ``lower`` gave them; what is none is no row of another frame either."""
-    most = max(found, default=-1) if found.dtype == object else found.max(initial=-1)
-    if not most < length:
-        raise SashError(f"{function.name}: lower must give the position of a row, below {length}, got {most}")
-    return found
+    """Positions of rows as ``lower`` gave them, -1 for none; what is no position is no row of another frame either."""
+    whole = found.astype(np.int64) if found.dtype.kind in "iu" else _whole(found)
+    wrong = (whole != found) | (whole < -1) | (whole >= length)
+    if wrong.any():
+        given = found[wrong.argmax()]
+        raise SashError(f"{function.name}: lower must give the position of a row, below {length}, or -1, got {given}")
+    return whole
+
+
+def _whole(found: np.ndarray) -> np.ndarray:
+    """Numbers cut to whole ones; -2 for what is no number."""
+    try:
+        return np.nan_to_num(found.astype(np.float64), nan=-2, posinf=-2, neginf=-2).astype(np.int64)
+    except (TypeError, ValueError):
+        return np.full(len(found), -2)
 
 
 def _coded(question: Question, ranking: Ranking, kept: Kept, values: Any, valid: np.ndarray) -> Answer:
