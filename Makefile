@@ -27,7 +27,7 @@ run: $(READY)  ## three pipelines on real flights, on an embedded Spark: tables,
 test: lint  ## lint, then every test, on two cores
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-test-long: $(READY)  ## the hard tests: many more random cases, clusters that lose workers
+test-long: $(BENCH)  ## the hard tests: many more random cases, clusters that lose workers
 	SASH_TEST_EXAMPLES=2000 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m ''
 
 lint: $(READY)  ## formatting, style and types

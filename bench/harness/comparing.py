@@ -1,7 +1,8 @@
 """What moved between two results beyond the noise.
 
-A measurement moved where the two sets of values do not overlap and their medians differ by a tenth and more. Two
-runs of unchanged code pass that by chance about once in a hundred (five values each). What nobody here
+A time moved where the two sets of five values do not overlap and their medians differ by a tenth and more; two runs of
+unchanged code on an even machine do so once in 126 times at most, and how many that may be by chance is said. Counts
+and bytes do not depend on how busy the machine is, and move by far less; exponents by a difference. What nobody here
 wrote shows how the machine itself moved: times are divided by the median movement of the peers.
 """
 
@@ -9,17 +10,21 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-THRESHOLD = 1.1
-EXACT = {"instructions": 1.01, "combines": 1.0, "bytes": 1.02}  # units that do not depend on how busy the machine is
-PEERS = ("Spark", "DuckDB", "Polars", "pandas", "bottleneck", "numbagg", "River", "Bytewax")
+THRESHOLD, LEAST = 1.1, 5  # of times, and how many values they need
+CHANCE = 2 / math.comb(2 * LEAST, LEAST)  # that two sets of values of one kind do not overlap
+TIMES = ("s", "ns", "µs")
+EXACT = {"instructions": 1.01, "combines": 1.0, "steps": 1.0, "partials": 1.0, "bytes": 1.02}
+EXPONENT = 0.1
+PEERS = ("Spark", "DuckDB", "Polars", "pandas", "bottleneck", "numbagg", "River", "Bytewax",
+         "python", "import numpy", "first answer of Polars")  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Move:
-    """A measurement that moved: the median before, the median after, and how many times as much that is."""
+    """A measurement that moved: the median before and after, and how many times as much that is."""
 
     name: str
     unit: str
@@ -28,41 +33,64 @@ class Move:
     ratio: float
 
 
-def compare(before: dict[str, Any], after: dict[str, Any]) -> tuple[list[Move], float, int]:
-    """The moves, the largest first; how many times as long the peers took; how many measurements both have."""
-    pairs = [
-        (f"{name}: {what}", what, old, after[name]["measured"][what])
-        for name in before
-        if name in after and before[name]["full"] == after[name]["full"]
-        for what, old in before[name].get("measured", {}).items()
-        if what in after[name].get("measured", {})
+@dataclass(frozen=True)
+class Comparison:
+    """What two results have in common, what moved, the largest first, and what only one of them has."""
+
+    count: int
+    moves: list[Move]
+    drift: float | None  # how many times as long the peers took; None where too few tell
+    gone: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+
+    @property
+    def by_chance(self) -> float:
+        """How many moves of times there may be where nothing moved."""
+        return self.count * CHANCE
+
+
+def compare(before: dict[str, Any], after: dict[str, Any]) -> Comparison:
+    """Compare two results, experiments of one size with each other."""
+    old, new = (_measured(result) for result in (before, after))
+    common = [name for name in old if name in new]
+    drift = _drift([(old[name], new[name]) for name in common if _is_peer(name)])
+    moves = [
+        move for name in common if not _is_peer(name) and (move := _move(name, old[name], new[name], drift or 1.0))
     ]
-    drift = _drift([(old, new) for _, what, old, new in pairs if _is_peer(what)])
-    moves = [move for name, what, old, new in pairs if not _is_peer(what) and (move := _move(name, old, new, drift))]
-    return sorted(moves, key=lambda move: -abs(math.log(move.ratio))), drift, len(pairs)
+    moves.sort(key=lambda move: -abs(math.log(move.ratio)))
+    gone, added = ([name for name in one if name not in other] for one, other in ((old, new), (new, old)))
+    return Comparison(len(common), moves, drift, gone, added)
 
 
-def _move(name: str, old: dict[str, Any], new: dict[str, Any], drift: float) -> Move | None:
+def _measured(result: dict[str, Any]) -> dict[tuple[str, bool, str], dict[str, Any]]:
+    return {
+        (name, found["full"], what): measured
+        for name, found in result.items()
+        for what, measured in found.get("measured", {}).items()
+    }
+
+
+def _move(name: tuple[str, bool, str], old: dict[str, Any], new: dict[str, Any], drift: float) -> Move | None:
     unit = old["unit"]
-    exact = EXACT.get(unit)
-    scale = drift if unit == "s" else 1.0
-    was, now = old["values"], [value / scale for value in new["values"]]
+    was, now = old["values"], [value / (drift if unit in TIMES else 1.0) for value in new["values"]]
     before, after = statistics.median(was), statistics.median(now)
-    if before <= 0 or after <= 0:
+    move = Move(f"{name[0]}: {name[2]}", unit, before, after, after / before if min(before, after) > 0 else math.inf)
+    if unit == "exponent":
+        return move if abs(after - before) > EXPONENT else None
+    if unit not in EXACT and min(len(was), len(now)) < LEAST:
         return None
-    ratio = after / before
     apart = min(now) > max(was) or max(now) < min(was)
-    if apart and max(ratio, 1 / ratio) > (exact or THRESHOLD):
-        return Move(name, unit, before, after, ratio)
-    return None
+    return move if apart and max(move.ratio, 1 / move.ratio) > EXACT.get(unit, THRESHOLD) else None
 
 
-def _drift(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> float:
+def _drift(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> float | None:
     ratios = [
-        statistics.median(new["values"]) / statistics.median(old["values"]) for old, new in pairs if old["unit"] == "s"
+        statistics.median(new["values"]) / statistics.median(old["values"])
+        for old, new in pairs
+        if old["unit"] in TIMES
     ]
-    return statistics.median(ratios) if len(ratios) >= 4 else 1.0
+    return statistics.median(ratios) if len(ratios) >= 4 else None
 
 
-def _is_peer(what: str) -> bool:
-    return what.startswith(PEERS)
+def _is_peer(name: tuple[str, bool, str]) -> bool:
+    return name[2].startswith(PEERS)

@@ -27,6 +27,9 @@ VERDICTS = {True: "holds", False: "**does not hold**", None: "not judged"}
 
 def pages(results: dict[str, Any]) -> dict[Path, str]:
     """The text of every page that shows a result, by its path."""
+    small = [name for name, found in results.items() if not found["full"]]
+    if small:
+        raise LookupError(f"only results of full runs are shown: run {', '.join(small)} with --full")
     return {
         DOCS / "papers.md": papers(results),
         DOCS / "performance.md": _filled(DOCS / "performance.md", results),
@@ -61,7 +64,7 @@ def peers(results: dict[str, Any]) -> str:
         (duel["task"], duel["sash"], duel["peer"], duel["theirs"], _ratio(duel), f"`sash bench --full --only {name}`")
         for name, duel in duels(results)
     ]
-    return f"{_measured(results, 'peers.')}\n\n{markdown(PEERS_HEAD, rows)}"
+    return markdown(PEERS_HEAD, rows)
 
 
 def headlines(results: dict[str, Any]) -> str:
@@ -84,7 +87,7 @@ def papers(results: dict[str, Any]) -> str:
         "Every experiment of the five papers that two cores can hold: what the paper claims, what comes out here, and "
         "whether the shape holds: who wins, where lines cross, how cost grows. This page and its plots are made from "
         "`bench/results/full.json` by `sash bench report`; `make bench-full` measures all of it again.",
-        _measured(results, "papers."),
+        measured(results),
         f"Of {len(claims)} claims {count[True]} hold, {count[False]} do not, and {count[None]} cannot be judged here.",
     ]
     for paper, title in PAPERS.items():
@@ -112,10 +115,12 @@ def _known(results: dict[str, Any], room: str) -> list[str]:
     return [name for name in names() if name.startswith(room) and name in results]
 
 
-def _measured(results: dict[str, Any], room: str) -> str:
-    """On what these were measured."""
-    machines = {sentence(results[name]["machine"]): None for name in _known(results, room)}
-    return f"Measured on {'; '.join(machines)}. Medians of five runs that take turns, after one to warm up."
+def measured(results: dict[str, Any]) -> str:
+    """On what, and of which commits."""
+    machines = {sentence(found["machine"]): None for found in results.values()}
+    versions = {f"{name} {version}": None for found in results.values()
+                for name, version in found["machine"]["versions"].items()}  # fmt: skip
+    return f"Measured on {'; '.join(machines)}. Versions: {', '.join(versions)}."
 
 
 def _ratio(duel: dict[str, Any]) -> str:
@@ -127,7 +132,7 @@ def _filled(path: Path, results: dict[str, Any]) -> str:
 
     def written(found: re.Match[str]) -> str:
         name = found[1]
-        part = {"peers": peers, "headlines": headlines}.get(name)
+        part = {"peers": peers, "headlines": headlines, "measured": measured}.get(name)
         if part is None and name not in results:
             raise LookupError(f"{path.name} shows {name}, which is not in the result")
         return f"<!-- bench: {name} -->\n{part(results) if part else shown(name, results[name])}\n<!-- /bench -->"

@@ -1,6 +1,6 @@
 """What counts as moved between two results."""
 
-from bench.harness.comparing import compare
+from bench.harness.comparing import compare as compared
 
 STEADY = [1.0, 1.02, 1.05, 0.98, 1.01]
 
@@ -10,13 +10,18 @@ def result(full=True, **measured):
     return {"peers.x": {"full": full, "measured": {name.replace("_", " "): each for name, each in given.items()}}}
 
 
+def compare(before, after):
+    found = compared(before, after)
+    return found.moves, found.drift, found.count
+
+
 def times(values, factor):
     return [value * factor for value in values]
 
 
 def test_noise_is_no_move():
     moves, drift, count = compare(result(Sash=("s", STEADY)), result(Sash=("s", times(STEADY, 1.04))))
-    assert (moves, drift, count) == ([], 1.0, 1)
+    assert (moves, drift, count) == ([], None, 1)
 
 
 def test_what_does_not_overlap_has_moved_and_the_largest_comes_first():
@@ -28,7 +33,7 @@ def test_what_does_not_overlap_has_moved_and_the_largest_comes_first():
 
 
 def test_a_difference_within_a_spread_is_no_move():
-    moves, _, _ = compare(result(a=("s", [1.0, 1.0, 2.0])), result(a=("s", [1.9, 1.9, 1.9])))
+    moves, _, _ = compare(result(a=("s", [1.0, 1.0, 1.0, 1.0, 2.0])), result(a=("s", [1.9] * 5)))
     assert moves == []
 
 
@@ -49,4 +54,19 @@ def test_counts_move_by_little():
 
 
 def test_quick_and_full_results_have_nothing_in_common():
-    assert compare(result(True, a=("s", STEADY)), result(False, a=("s", STEADY))) == ([], 1.0, 0)
+    assert compare(result(True, a=("s", STEADY)), result(False, a=("s", STEADY))) == ([], None, 0)
+
+
+def test_fewer_values_than_five_say_nothing_of_times():
+    assert compare(result(a=("s", [1.0] * 3)), result(a=("s", [2.0] * 3)))[0] == []
+
+
+def test_exponents_move_by_a_difference():
+    assert compare(result(a=("exponent", [0.02])), result(a=("exponent", [0.03])))[0] == []
+    assert len(compare(result(a=("exponent", [1.0])), result(a=("exponent", [1.2])))[0]) == 1
+
+
+def test_what_is_no_longer_measured_is_named():
+    found = compared(result(a=("s", STEADY), b=("s", STEADY)), result(b=("s", STEADY), c=("s", STEADY)))
+    assert [name[2] for name in found.gone] == ["a"]
+    assert [name[2] for name in found.new] == ["c"]

@@ -5,7 +5,7 @@ from bench.harness import report
 from bench.harness.drawing import draw
 
 MACHINE = {"processor": "a processor", "cores": 2, "memory": 24.0, "python": "3.11", "commit": "abc", "changed": False,
-           "when": "2026-11-16T00:00:00+00:00"}  # fmt: skip
+           "when": "2026-11-16T00:00:00+00:00", "versions": {"polars": "2.1"}}  # fmt: skip
 DUEL = {"task": "rolling max", "sash": 0.5, "peer": "Polars", "theirs": 4.0, "ratio": 8.0, "mark": ""}
 RESULT = {
     "peers.rolling": {
@@ -26,7 +26,10 @@ LINES = {"p": {"a": [[1, 2.0], [2, 3.0]]}}
 def test_all_peers_are_shown_with_their_command_and_readme_has_the_fastest():
     table = report.peers(RESULT)
     assert "| rolling max | 0.5 | Polars | 4 | 8 | `sash bench --full --only peers.rolling` |" in table
-    assert "a processor, 2 cores, 24 GiB, Python 3.11, commit abc, 2026-11-16" in table
+    assert (
+        "a processor, 2 cores, 24 GiB, Python 3.11, commit abc, 2026-11-16. Versions: polars 2.1."
+        in report.measured(RESULT)
+    )
     assert "bottleneck" in report.headlines(RESULT)
     assert "Polars" not in report.headlines(RESULT)
 

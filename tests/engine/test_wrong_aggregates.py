@@ -55,7 +55,7 @@ def test_a_row_that_there_is_not():
         refused(aggregate("s"), f"{said}85899345")
         refused(aggregate.but(lower=lambda s: s - 2**33)("s"), f"{said}-85899345")
         refused(aggregate.but(lower=lambda s: s - 5)("s"), f"{said}-")
-        refused(aggregate.but(lower=lambda s: s + 0.5)("s"), f"{said}[01].5")
+        refused(aggregate.but(lower=lambda s: s + 0.5)("s"), said)
 
 
 @pytest.mark.long

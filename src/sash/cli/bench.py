@@ -73,16 +73,24 @@ def compare(
     """Say what moved between two stored results beyond the noise."""
     with told():
         comparing, running, tables = (_harness(name) for name in ("comparing", "running", "tables"))
-        moves, drift, count = comparing.compare(*(_loaded(running, path) for path in (before, after)))
-        if not count:
+        found = comparing.compare(*(_loaded(running, path) for path in (before, after)))
+        if not found.count:
             raise SashError("the two results have no measurement in common: were both quick, or both full?")
         rows = [
-            [move.name, f"{move.before:.4g} {move.unit}", f"{move.after:.4g}", f"{move.ratio:.2f}"] for move in moves
+            [move.name, f"{move.before:.4g} {move.unit}", f"{move.after:.4g}", f"{move.ratio:.2f}"]
+            for move in found.moves
         ]
         if rows:
             tables.show("moved beyond the noise", ["measurement", "before", "after", "ratio"], rows)
-        print(f"\n{len(moves)} of {count} measurements moved.")
-        print(f"Peers took {drift:.2f} times as long, by which times are divided.")
+        print(f"\n{len(rows)} of {found.count} measurements moved; up to {found.by_chance:.0f} may by chance.")
+        if found.drift is None:
+            print("Too few peers were measured to tell whether the machine itself moved.")
+        else:
+            print(f"Peers took {found.drift:.2f} times as long, by which times are divided.")
+        for word, names in (("no longer", found.gone), ("newly", found.new)):
+            for experiment in dict.fromkeys(name[0] for name in names):
+                count = sum(name[0] == experiment for name in names)
+                print(f"{experiment}: {count} {word} measured")
 
 
 @bench.command()
@@ -90,7 +98,10 @@ def report() -> None:
     """Write the pages and plots of the docs from the stored result of the release."""
     with told():
         made, running = _harness("report"), _harness("running")
-        made.write(_loaded(running, made.RELEASE))
+        try:
+            made.write(_loaded(running, made.RELEASE))
+        except LookupError as error:
+            raise SashError(str(error)) from None
 
 
 def _loaded(running: Any, path: Path) -> Any:
