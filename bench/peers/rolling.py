@@ -11,6 +11,8 @@ import os
 os.environ["SASH_THREADS"] = "1"
 os.environ["POLARS_MAX_THREADS"] = "1"
 
+from functools import partial
+
 import bottleneck
 import numbagg
 import numpy as np
@@ -27,7 +29,7 @@ TITLE = "Rolling max, mean, standard deviation and median"
 TASKS = {  # Sash, Polars, pandas, bottleneck, numbagg
     "max": (sf.max("x"), "rolling_max", "max", bottleneck.move_max, None),
     "mean": (sf.avg("x"), "rolling_mean", "mean", bottleneck.move_mean, numbagg.move_mean),
-    "stddev": (sf.stddev("x"), "rolling_std", "std", bottleneck.move_std, numbagg.move_std),
+    "stddev": (sf.stddev("x"), "rolling_std", "std", partial(bottleneck.move_std, ddof=1), numbagg.move_std),
     "median": (sf.median("x"), "rolling_median", "median", bottleneck.move_median, None),
 }
 
