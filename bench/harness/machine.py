@@ -30,7 +30,7 @@ def described() -> dict[str, Any]:
     """All of it, for JSON."""
     return {
         "commit": _git("rev-parse", "--short=10", "HEAD") or "unknown",
-        "changed": bool(_git("status", "--porcelain", "--untracked-files=no")),
+        "changed": bool(_git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench", ":!bench/results")),
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "processor": _processor(),
         "cores": os.cpu_count(),

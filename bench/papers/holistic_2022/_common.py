@@ -58,6 +58,8 @@ HOW: dict[str, tuple[str | None, Callable[[], Any]]] = {  # the name for using=,
     INCREMENTAL_ANYWHERE: (TREE, incremental_anywhere),
 }
 
+COUNTERS = "Sash's has no hash table, but an array with a counter for each value; and these are fewer rows"
+
 Frame = tuple[Any, str]
 """A window, and DuckDB's words for it."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bench.harness import Bench
 from bench.harness.experiment import Lines
 from bench.papers.holistic_2022._common import (
+    COUNTERS,
     DUCKDB,
     INCREMENTAL,
     INCREMENTAL_TASKS,
@@ -80,9 +81,7 @@ def claims(bench: Bench, panels: dict[str, Lines]) -> None:
         "million rows, where its hash table outgrows the L2 cache",
         f"{words}; {overtaking(distinct, TREE, NAIVE)[0]}",
         overtakes and leads(distinct, TREE, NAIVE),
-        ""
-        if overtakes
-        else "Sash's has no hash table, but an array with a counter for each value; and these are fewer rows",
+        "" if overtakes else COUNTERS,
     )
     bench.claim(
         "ranks and leads: the naive algorithm, the only competitor, does not stand a chance",

@@ -7,9 +7,12 @@ has one share. A line ends where a query takes longer than three seconds; the la
 
 from __future__ import annotations
 
+import duckdb
+
 from bench.harness import Bench
 from bench.harness.experiment import Lines
 from bench.papers.holistic_2022._common import (
+    COUNTERS,
     DUCKDB,
     INCREMENTAL,
     INCREMENTAL_TASKS,
@@ -85,8 +88,12 @@ def claims(bench: Bench, panels: dict[str, Lines], everything: int) -> None:
         apart < 2 and ahead,
         "" if ahead else "the merge sort tree has two threads here, not 40",
     )
+    words, ahead = overtaking(median, TREE, DUCKDB)[0], leads(median, TREE, DUCKDB)
     bench.claim(
-        "DuckDB is not competitive at any frame", overtaking(median, TREE, DUCKDB)[0], leads(median, TREE, DUCKDB)
+        "DuckDB is not competitive at any frame",
+        words,
+        ahead,
+        "" if ahead else f"the paper had 0.3.2, here it is {duckdb.__version__}",
     )
     there = [name for name, line in median.items() if everything in line]
     others = [name for name in there if name not in (SASH, TREE, STATISTIC_ALONE)]
@@ -96,7 +103,10 @@ def claims(bench: Bench, panels: dict[str, Lines], everything: int) -> None:
         TREE in there and not others,
         f"{everything:,} rows are few: work that tasks repeat grows with their square" if others else "",
     )
+    words, holds = overtaking(panels["distinct count"], TREE, INCREMENTAL_TASKS)
     bench.claim(
         "distinct counts: merge sort trees overtake the incremental algorithm at 50,000 rows",
-        *overtaking(panels["distinct count"], TREE, INCREMENTAL_TASKS),
+        words,
+        holds,
+        "" if holds else COUNTERS,
     )
