@@ -65,7 +65,7 @@ def _lines(pyplot: Any, figure: dict[str, Any]) -> Any:
         row[0].set_ylabel(figure["y"])
     handles = [axes.flat[0].plot([], [], "o-", color=shades[name], markersize=3)[0] for name in names]
     drawn.legend(handles, names, loc="outside right upper")
-    drawn.suptitle(figure["title"], fontsize=11)
+    drawn.suptitle(figure["title"], fontsize=11, x=0.01, ha="left")
     return drawn
 
 

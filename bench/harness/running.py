@@ -48,7 +48,8 @@ def save(results: dict[str, Any], path: Path) -> None:
     """Store a result, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(json.dumps({"experiments": results}, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    ordered = dict(sorted(results.items()))  # what is inside has an order of its own: that of panels and lines
+    partial.write_text(json.dumps({"experiments": ordered}, indent=1, ensure_ascii=False) + "\n")
     partial.replace(path)
 
 

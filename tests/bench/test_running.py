@@ -57,6 +57,13 @@ def test_a_result_is_stored_with_its_commit_and_merged(tmp_path):
     assert "0 of" in sash("compare", path, path)[0]
 
 
+def test_panels_and_lines_keep_their_order(tmp_path):
+    panels = {"range 500": {"b": [], "a": []}, "range 10,000": {}}
+    running.save({"x": {"figures": [{"panels": panels}]}}, tmp_path / "result.json")
+    kept = running.load(tmp_path / "result.json")["x"]["figures"][0]["panels"]
+    assert [list(kept), list(kept["range 500"])] == [["range 500", "range 10,000"], ["b", "a"]]
+
+
 def test_an_experiment_that_fails_is_named_and_nothing_of_it_is_stored(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "LIMIT", 0.01)
     path = tmp_path / "result.json"
