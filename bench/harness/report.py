@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ PAPERS = {
     "spans_2021": "Slicing for Temporal Aggregation in Spanning Event Streams (2021)",
     "holistic_2022": "Arbitrarily-Framed Holistic SQL Aggregates and Window Functions (2022)",
 }
+HEADLINES_HEAD = ("", "tasks", "least", "median", "most")
 PEERS_HEAD = ("task", "Sash, s", "peer", "peer, s", "peer over Sash", "command")
 VERDICTS = {True: "holds", False: "**does not hold**", None: "not judged"}
 
@@ -68,13 +70,21 @@ def peers(results: dict[str, Any]) -> str:
 
 
 def headlines(results: dict[str, Any]) -> str:
-    """The same for README: each task against its fastest peer."""
-    fastest: dict[str, dict[str, Any]] = {}
-    for _, duel in duels(results):
-        if duel["task"] not in fastest or duel["ratio"] < fastest[duel["task"]]["ratio"]:
-            fastest[duel["task"]] = duel
-    rows = [(duel["task"], duel["sash"], duel["peer"], duel["theirs"], _ratio(duel)) for duel in fastest.values()]
-    return markdown(PEERS_HEAD[:-1], rows)
+    """The same for README, a line for each experiment: of all its tasks against their fastest peers, least to most."""
+    rows = []
+    for name in _known(results, "peers."):
+        fastest: dict[str, dict[str, Any]] = {}
+        for duel in sorted(results[name].get("duels", ()), key=lambda duel: duel["ratio"]):
+            fastest.setdefault(duel["task"], duel)
+        listed = list(fastest.values())
+        if listed:
+            middle = statistics.median(duel["ratio"] for duel in listed)
+            rows.append((results[name]["title"], len(listed), _told(listed[0]), middle, _told(listed[-1])))
+    return markdown(HEADLINES_HEAD, rows)
+
+
+def _told(duel: dict[str, Any]) -> str:
+    return f"**{_ratio(duel)}** {duel['peer']}: {duel['task']}"
 
 
 def papers(results: dict[str, Any]) -> str:

@@ -30,8 +30,8 @@ def test_all_peers_are_shown_with_their_command_and_readme_has_the_fastest():
         "a processor, 2 cores, 24 GiB, Python 3.11, commit abc, 2026-11-16. Versions: polars 2.1."
         in report.measured(RESULT)
     )
-    assert "bottleneck" in report.headlines(RESULT)
-    assert "Polars" not in report.headlines(RESULT)
+    told = "**2** bottleneck: rolling max"
+    assert f"| Rolling | 1 | {told} | 2 | {told} |" in report.headlines(RESULT)
 
 
 def test_a_claim_that_does_not_hold_is_shown_with_its_reason():
