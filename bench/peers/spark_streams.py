@@ -3,7 +3,8 @@
 Both keep state in RocksDB with changelog checkpointing, have two shuffle partitions and 100,000 rows in an Arrow batch.
 The whole run counts, with the start of the query. Windows are ten minutes long; what differs is how often one ends.
 Spark copies an event into range over slide windows, so that where there are many it gets fewer events of the same
-hours, and what all would take follows from two such shares. That both give the same is the matter of ``tests/spark/test_streaming.py``.
+hours, and what all would take follows from two such shares. That both give the same is the matter of
+``tests/spark/test_streaming.py``.
 """
 
 from __future__ import annotations
