@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,6 @@ from sash.engine.framing import kept_before, remapped
 from sash.engine.placing import placed
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.held import StreamWindow, WindowFrame, WindowRows
-from sash.engine.streams.scheme import Planned, Scheme
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import settled
 from sash.kernels.index.folding import exact, fold
@@ -29,8 +28,10 @@ from sash.planner.algorithms import FOLD
 from sash.planner.spans import TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 
+if TYPE_CHECKING:
+    from sash.engine.streams.scheme import Planned, Scheme
+
 ONE = "recalc"  # folds a single partial
-PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 
 
 class Folding:
@@ -92,17 +93,6 @@ class Folding:
         everywhere = np.ones(len(hi), np.bool_)
         segments = np.arange(len(hi) + 1)
         return merged(inputs, inner, everywhere, states.values, segments, np.full(len(hi), -1), behind)
-
-
-def foldings(scheme: Scheme) -> dict[int, Folding]:
-    """How each query that partials answer is answered, by its number; those that are alike have the same."""
-    found: dict[int, Folding] = {}
-    alike: dict[Any, Folding] = {}
-    for place, k in enumerate(scheme.folded):
-        aggregate = scheme.wanted[place][0]
-        key = (scheme.shared.answers[place].sources, *(getattr(aggregate, part) for part in PARTS))
-        found[k] = alike[key] = alike.get(key) or Folding(scheme, place)
-    return found
 
 
 def asked_of_rows(rows: WindowRows, planned: Planned, lo: np.ndarray, hi: np.ndarray) -> tuple[Asked, list[Choice]]:
