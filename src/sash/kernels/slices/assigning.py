@@ -118,7 +118,8 @@ def span(at: np.ndarray) -> Span:
     parts = shares(len(at))
     out = np.empty((len(parts), 3), np.int64)
     together([partial(find_span, at, *part, out[k]) for k, part in enumerate(parts)])
-    return Span(int(out[:, 0].min()), int(out[:, 1].max()), not out[:, 2].any())
+    least, most, falls = zip(*out.tolist(), strict=True)
+    return Span(min(least), max(most), not any(falls))
 
 
 class Assigning:
