@@ -85,7 +85,9 @@ class Windows:
             dues.append(windows.due)
             with column_named(planned.query.name):
                 if planned.by_partials:
-                    answer = self.scheme.foldings[k].answer(planned, cells, *bounds(cells, windows, (spec, since, "cells")))
+                    answer = self.scheme.foldings[k].answer(
+                        planned, cells, *bounds(cells, windows, (spec, since, "cells"))
+                    )
                 elif spans is not None:
                     answer = spans.answer(self.scheme, planned, windows)
                 else:
