@@ -147,18 +147,14 @@ class Cells:
             order = argsort([key.view(np.uint64), biased(at)]).astype(np.int64)
             key, at = key[order], at[order]
             find_heads(key, at, heads)
-        self.key, self.at = key[heads], at[heads]
-        group = np.cumsum(heads) - 1
+        which = np.arange(len(key)) if order is None else order
+        starts = np.append(np.flatnonzero(heads), len(key))
         for k, kind in enumerate(self.kinds):
-            which = np.arange(len(key)) if order is None else order
             some = self.held[k][which] != 0
-            which, owner = which[some], group[some]
-            first = np.ones(len(owner), np.bool_)
-            first[1:] = owner[1:] != owner[:-1]
-            edges = np.append(np.flatnonzero(first), len(owner))
-            states, held = np.zeros(len(self.key), kind.partial.state), np.zeros(len(self.key), np.uint8)
-            states[owner[first]], held[owner[first]] = kind.join(self.states[k], which, edges), 1
-            self.states[k], self.held[k] = states, held
+            edges = np.append(0, np.cumsum(some))[starts]
+            self.states[k] = kind.join(self.states[k], which[some], edges)
+            self.held[k] = (edges[1:] > edges[:-1]).view(np.uint8)
+        self.key, self.at = key[heads], at[heads]
 
     def keep(self, mask: np.ndarray) -> None:
         """Let go of all other cells."""

@@ -48,8 +48,8 @@ class Kind:
         return states, held
 
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """The fold of each run of partials, given by their places."""
-        out = np.empty(len(edges) - 1, self.partial.state)
+        """The fold of each run of partials, given by their places; of an empty run, zeros."""
+        out = np.zeros(len(edges) - 1, self.partial.state)
         self._joining.run(states, which, edges, out)
         return out
 
@@ -101,10 +101,11 @@ class PlainKind(Kind):
         return states, held
 
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """The fold of each run of partials, given by their places."""
-        out = np.empty(len(edges) - 1, object)
+        """The fold of each run of partials, given by their places; of an empty run, 0."""
+        out = np.zeros(len(edges) - 1, object)
         for k, (start, stop) in enumerate(pairwise(edges.tolist())):
-            out[k] = reduce(self.inputs.aggregate.combine, states[which[start:stop]])
+            if start < stop:
+                out[k] = reduce(self.inputs.aggregate.combine, states[which[start:stop]])
         return out
 
     def packed(self, states: np.ndarray, held: np.ndarray) -> np.ndarray | pa.Table:
