@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from sash.windows.bounds import MONOTONIC, Bounds
 if TYPE_CHECKING:
     from sash.engine.streams.scheme import Planned, Scheme
 
+NONE = np.zeros(0, np.int64)
 ONE = "recalc"  # folds a single partial
 
 
@@ -46,6 +48,12 @@ class Folding:
         self.folded = settled(replace(made, finish=None, empty=None))
         self.beyond = tuple(scheme.beyond[source] for source in answer.sources if source in scheme.beyond)
         self.exact = self.aggregate.invertible and all(exact(kind.partial.state) for kind in kinds)
+        self._first, self._kinds = scheme.planned[scheme.folded[place]], [each.kind for each in scheme.kinds]
+
+    @cached_property
+    def none(self) -> pa.Array:
+        """The answers of no windows, which have their type."""
+        return self.answer(self._first, Cells(self._kinds), NONE, NONE)
 
     def choice(self, using: str | None, frames: int, rows: int, widest: int) -> Choice:
         """The algorithm that folds the partials of windows."""

@@ -66,10 +66,12 @@ class Cells:
     def _in_order(self, at: np.ndarray, edges: Edges, columns: list[Column], first: int, last: int) -> tuple[Any, ...]:
         """Slices, states and flags of the cells of one key, whose rows are in order: runs between edges."""
         starts = edges.between(int(at[first]), int(at[last - 1]))
-        runs = first + np.searchsorted(at[first:last], starts)
+        runs = np.full(len(starts) + 1, last)
+        runs[:-1] = first + np.searchsorted(at[first:last], starts)
         runs[0] = first
-        some = np.diff(runs, append=last) > 0
-        starts, runs = starts[some], np.append(runs[some], last)
+        some = runs[:-1] < runs[1:]
+        if not some.all():
+            starts, runs = starts[some], np.append(runs[:-1][some], last)
         states, held = [], []
         for kind, (values, rows) in zip(self.kinds, columns, strict=True):
             made = kind.fold_runs(values, runs if rows is None else np.searchsorted(rows, runs))

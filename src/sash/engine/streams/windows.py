@@ -115,15 +115,11 @@ class Windows:
     @cached_property
     def none(self) -> Answers:
         """No answers, of the right types."""
-        rows, cells = WindowRows(HeldRows(self.scheme.schema)), Cells([each.kind for each in self.scheme.kinds])
-        columns, found = [], {}
+        rows, columns = WindowRows(HeldRows(self.scheme.schema)), []
         for k, planned in enumerate(self.scheme.planned):
             with column_named(planned.query.name):
                 if planned.by_partials:
-                    folding = self.scheme.foldings[k]
-                    if folding not in found:
-                        found[folding] = _typed(folding.answer(planned, cells, NONE, NONE), self.scheme, planned)
-                    columns.append(found[folding])
+                    columns.append(_typed(self.scheme.foldings[k].none, self.scheme, planned))
                 elif is_swept(planned):
                     columns.append(pa.array([], swept_type(self.scheme, planned)))
                 elif planned.given is not None:
