@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sash.errors import SashError
@@ -47,6 +48,7 @@ def parts(text: str) -> tuple[str, ...]:
         at = piece.end() + 1
 
 
+@lru_cache
 def quoted(part: str) -> str:
     """One part of a name as Spark SQL writes it: in backticks unless it is a plain word."""
     plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", part) and not _KEYWORDS.fullmatch(part)

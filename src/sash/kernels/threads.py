@@ -47,12 +47,13 @@ def together(tasks: Iterable[Callable[[], Any]]) -> list[Any]:
     >>> together([lambda: 1, lambda: 2])
     [1, 2]
     """
-    tasks, workers = list(tasks), threads()
-    if workers == 1 or len(tasks) < 2:
+    tasks = list(tasks)
+    if len(tasks) < 2 or (workers := threads()) == 1:
         return [task() for task in tasks]
     others = [_pool(workers - 1).submit(task) for task in tasks[1:]]
-    first = tasks[0]()
-    return [first, *(other.result() for other in others)]
+    mine = {0: tasks[0]()}
+    mine |= {k: tasks[k]() for k in range(len(others), 0, -1) if others[k - 1].cancel()}  # what no thread has begun
+    return [mine[k] if k in mine else others[k - 1].result() for k in range(len(tasks))]
 
 
 def shares(rows: int, least: int = 1 << 16, parts: int | None = None) -> list[tuple[int, int]]:
@@ -61,7 +62,8 @@ def shares(rows: int, least: int = 1 << 16, parts: int | None = None) -> list[tu
     >>> shares(10, least=4, parts=2)
     [(0, 5), (5, 10)]
     """
-    parts = max(1, min(parts or threads(), rows // max(least, 1)))
+    most = rows // max(least, 1)
+    parts = 1 if most < 2 else min(parts or threads(), most)
     edges = [rows * part // parts for part in range(parts + 1)]
     return list(pairwise(edges))
 

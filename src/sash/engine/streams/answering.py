@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,6 @@ from sash.engine.framing import kept_before, remapped
 from sash.engine.placing import placed
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.held import StreamWindow, WindowFrame, WindowRows
-from sash.engine.streams.scheme import Planned, Scheme
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import settled
 from sash.kernels.index.folding import exact, fold
@@ -29,8 +29,11 @@ from sash.planner.algorithms import FOLD
 from sash.planner.spans import TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 
+if TYPE_CHECKING:
+    from sash.engine.streams.scheme import Planned, Scheme
+
+NONE = np.zeros(0, np.int64)
 ONE = "recalc"  # folds a single partial
-PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 
 
 class Folding:
@@ -45,6 +48,12 @@ class Folding:
         self.folded = settled(replace(made, finish=None, empty=None))
         self.beyond = tuple(scheme.beyond[source] for source in answer.sources if source in scheme.beyond)
         self.exact = self.aggregate.invertible and all(exact(kind.partial.state) for kind in kinds)
+        self._first, self._kinds = scheme.planned[scheme.folded[place]], [each.kind for each in scheme.kinds]
+
+    @cached_property
+    def none(self) -> pa.Array:
+        """The answers of no windows, which have their type."""
+        return self.answer(self._first, Cells(self._kinds), NONE, NONE)
 
     def choice(self, using: str | None, frames: int, rows: int, widest: int) -> Choice:
         """The algorithm that folds the partials of windows."""
@@ -92,17 +101,6 @@ class Folding:
         everywhere = np.ones(len(hi), np.bool_)
         segments = np.arange(len(hi) + 1)
         return merged(inputs, inner, everywhere, states.values, segments, np.full(len(hi), -1), behind)
-
-
-def foldings(scheme: Scheme) -> dict[int, Folding]:
-    """How each query that partials answer is answered, by its number; those that are alike have the same."""
-    found: dict[int, Folding] = {}
-    alike: dict[Any, Folding] = {}
-    for place, k in enumerate(scheme.folded):
-        aggregate = scheme.wanted[place][0]
-        key = (scheme.shared.answers[place].sources, *(getattr(aggregate, part) for part in PARTS))
-        found[k] = alike[key] = alike.get(key) or Folding(scheme, place)
-    return found
 
 
 def asked_of_rows(rows: WindowRows, planned: Planned, lo: np.ndarray, hi: np.ndarray) -> tuple[Asked, list[Choice]]:

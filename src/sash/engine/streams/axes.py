@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,7 @@ class TimeAxis(Axis):
 
     def last_ends(self, at: np.ndarray) -> np.ndarray:
         """The ends of the last windows that hold some positions."""
-        return np.maximum.reduce([grid.ends(grid.holding(at)[1]) for grid in self.grids])
+        return reduce(np.maximum, (grid.ends(grid.holding(at)[1]) for grid in self.grids))
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""

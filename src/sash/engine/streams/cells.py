@@ -11,8 +11,8 @@ import numpy as np
 from sash.engine.encoding import biased
 from sash.engine.streams.kinds import Kind
 from sash.kernels.slices.assigning import Assigning, Span, grown, span
+from sash.kernels.slices.folding import find_heads
 from sash.kernels.sorting import argsort
-from sash.kernels.sorting.radix import in_order
 from sash.kernels.threads import shares, together
 from sash.windows.slicing import Edges
 
@@ -61,16 +61,17 @@ class Cells:
         else:
             given = (at, codes, keys, edges, columns, found.least, found.most)
             tasks = [partial(self._folded, *given, *piece) for piece in pieces]
-        for part in together(tasks):
-            self.append(*part)
+        self._wait(together(tasks))
 
     def _in_order(self, at: np.ndarray, edges: Edges, columns: list[Column], first: int, last: int) -> tuple[Any, ...]:
         """Slices, states and flags of the cells of one key, whose rows are in order: runs between edges."""
         starts = edges.between(int(at[first]), int(at[last - 1]))
-        runs = first + np.searchsorted(at[first:last], starts)
+        runs = np.full(len(starts) + 1, last)
+        runs[:-1] = first + np.searchsorted(at[first:last], starts)
         runs[0] = first
-        some = np.diff(runs, append=last) > 0
-        starts, runs = starts[some], np.append(runs[some], last)
+        some = runs[:-1] < runs[1:]
+        if not some.all():
+            starts, runs = starts[some], np.append(runs[:-1][some], last)
         states, held = [], []
         for kind, (values, rows) in zip(self.kinds, columns, strict=True):
             made = kind.fold_runs(values, runs if rows is None else np.searchsorted(rows, runs))
@@ -115,8 +116,11 @@ class Cells:
 
     def append(self, key: np.ndarray, at: np.ndarray, states: list[np.ndarray], held: list[np.ndarray]) -> None:
         """Add cells; they are merged when they are asked for, or as many as there were."""
-        self._new.append((key, at, states, held))
-        self._waiting += len(key)
+        self._wait([(key, at, states, held)])
+
+    def _wait(self, parts: list[tuple[Any, ...]]) -> None:
+        self._new += parts
+        self._waiting += sum(len(part[0]) for part in parts)
         if self._waiting > max(len(self.key), MANY):
             self.settle()
 
@@ -137,29 +141,22 @@ class Cells:
 
     def merge(self) -> None:
         """Sort cells, and make one of those that are the same; the older rows stay in front."""
-        keys = [self.key.view(np.uint64), biased(self.at)]
-        if in_order(keys, np.array([0, len(self.key)])):
-            order = None
-            key, at = self.key, self.at
-        else:
-            order = argsort(keys).astype(np.int64)
-            key, at = self.key[order], self.at[order]
-        heads = np.ones(len(key), np.bool_)
-        heads[1:] = (key[1:] != key[:-1]) | (at[1:] != at[:-1])
-        if order is None and heads.all():
+        key, at, order, heads = self.key, self.at, None, np.empty(len(self.key), np.bool_)
+        found = find_heads(key, at, heads)
+        if found == len(key):
             return
-        self.key, self.at = key[heads], at[heads]
-        group = np.cumsum(heads) - 1
+        if found < 0:
+            order = argsort([key.view(np.uint64), biased(at)]).astype(np.int64)
+            key, at = key[order], at[order]
+            find_heads(key, at, heads)
+        which = np.arange(len(key)) if order is None else order
+        starts = np.append(np.flatnonzero(heads), len(key))
         for k, kind in enumerate(self.kinds):
-            which = np.arange(len(key)) if order is None else order
             some = self.held[k][which] != 0
-            which, owner = which[some], group[some]
-            first = np.ones(len(owner), np.bool_)
-            first[1:] = owner[1:] != owner[:-1]
-            edges = np.append(np.flatnonzero(first), len(owner))
-            states, held = np.zeros(len(self.key), kind.partial.state), np.zeros(len(self.key), np.uint8)
-            states[owner[first]], held[owner[first]] = kind.join(self.states[k], which, edges), 1
-            self.states[k], self.held[k] = states, held
+            edges = np.append(0, np.cumsum(some))[starts]
+            self.states[k] = kind.join(self.states[k], which[some], edges)
+            self.held[k] = (edges[1:] > edges[:-1]).view(np.uint8)
+        self.key, self.at = key[heads], at[heads]
 
     def keep(self, mask: np.ndarray) -> None:
         """Let go of all other cells."""

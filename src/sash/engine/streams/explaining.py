@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.streams.answering import asked_of_rows, foldings
+from sash.engine.streams.answering import asked_of_rows
 from sash.engine.streams.covering import UNSEEN, sampled, technique_of
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.queries import Spans
@@ -78,7 +78,7 @@ def _spans(spans: Spans, load: Load) -> list[str]:
 
 
 def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None) -> list[QueryStep]:
-    folding = foldings(scheme)
+    folding = scheme.foldings
     rows = WindowRows(HeldRows(scheme.asked))
     steps = []
     for k, planned in enumerate(scheme.planned):

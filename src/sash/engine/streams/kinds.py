@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate
-from sash.kernels.compiling import specialise
+from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.index.merging import joining
 from sash.kernels.inputs import Inputs
 from sash.kernels.sealing import unpadded
@@ -23,8 +23,19 @@ class Kind:
 
     def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
         self.inputs = Inputs(aggregate, dtypes)
-        self._folding = specialise(cell_folding, self.inputs.aggregate, self.inputs.dtypes)
+        self._folding = self._made(cell_folding)
         self.partial = Partial(self._folding.state, self._folding.shape)
+
+    def _made(self, kernel: Kernel) -> Specialised:
+        return specialise(kernel, self.inputs.aggregate, self.inputs.dtypes)
+
+    @cached_property
+    def _run_folding(self) -> Specialised:
+        return self._made(run_folding)
+
+    @cached_property
+    def _joining(self) -> Specialised:
+        return self._made(joining)
 
     def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, held: np.ndarray) -> None:
         """Fold rows into the partials of their cells."""
@@ -33,13 +44,13 @@ class Kind:
     def fold_runs(self, values: tuple[np.ndarray, ...], edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The partials of runs of rows, and which of them have a row."""
         states, held = np.zeros(len(edges) - 1, self.partial.state), np.zeros(len(edges) - 1, np.uint8)
-        specialise(run_folding, self.inputs.aggregate, self.inputs.dtypes).run(values, edges, states, held)
+        self._run_folding.run(values, edges, states, held)
         return states, held
 
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """The fold of each run of partials, given by their places."""
-        out = np.empty(len(edges) - 1, self.partial.state)
-        specialise(joining, self.inputs.aggregate, self.inputs.dtypes).run(states, which, edges, out)
+        """The fold of each run of partials, given by their places; of an empty run, zeros."""
+        out = np.zeros(len(edges) - 1, self.partial.state)
+        self._joining.run(states, which, edges, out)
         return out
 
     def packed(self, states: np.ndarray, held: np.ndarray) -> np.ndarray | pa.Table:
@@ -90,10 +101,11 @@ class PlainKind(Kind):
         return states, held
 
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """The fold of each run of partials, given by their places."""
-        out = np.empty(len(edges) - 1, object)
+        """The fold of each run of partials, given by their places; of an empty run, 0."""
+        out = np.zeros(len(edges) - 1, object)
         for k, (start, stop) in enumerate(pairwise(edges.tolist())):
-            out[k] = reduce(self.inputs.aggregate.combine, states[which[start:stop]])
+            if start < stop:
+                out[k] = reduce(self.inputs.aggregate.combine, states[which[start:stop]])
         return out
 
     def packed(self, states: np.ndarray, held: np.ndarray) -> np.ndarray | pa.Table:

@@ -31,6 +31,8 @@ def checked(batch: Any, schema: pa.Schema) -> pa.Table:
         batch = pa.Table.from_batches([batch])
     if not isinstance(batch, pa.Table):
         raise SashError(f"a batch must be a pyarrow Table or RecordBatch, got {type(batch).__name__}")
+    if batch.schema.equals(schema, check_metadata=True):
+        return batch
     if batch.schema.names != schema.names:
         missing = [name for name in schema.names if name not in batch.schema.names]
         if missing:

@@ -21,6 +21,7 @@ from sash.engine.answering.inputs import Lifted, is_coded
 from sash.engine.evaluating import asked_of
 from sash.engine.reading import arguments_of
 from sash.engine.sorted_rows import Kept
+from sash.engine.streams.answering import Folding
 from sash.engine.streams.held import HeldRows, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.keys import check_key
 from sash.engine.streams.kinds import Kind, PlainKind
@@ -38,6 +39,7 @@ from sash.windows.intervals import DAY, Interval
 
 NONE = np.zeros(0, np.int64)
 PER_ROW = ("rank", "shift")  # families that answer each row of a frame
+PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
 POINTS = "points"  # partials of all rows of a slice
 ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.spans
@@ -379,6 +381,17 @@ class Scheme:
         """For partials of spans that end in a slice, by number, those of spans that go on beyond it."""
         ends = [k for k, each in enumerate(self.kinds) if each.part == ENDS]
         return {k: len(self.shared.kept) + place for place, k in enumerate(ends)}
+
+    @cached_property
+    def foldings(self) -> dict[int, Folding]:
+        """How each query that partials answer is answered, by its number; those that are alike have the same."""
+        found: dict[int, Folding] = {}
+        alike: dict[Any, Folding] = {}
+        for place, k in enumerate(self.folded):
+            aggregate = self.wanted[place][0]
+            key = (self.shared.answers[place].sources, *(getattr(aggregate, part) for part in PARTS))
+            found[k] = alike[key] = alike.get(key) or Folding(self, place)
+        return found
 
     @cached_property
     def kind_names(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sash.algebra import Call, Over
-from sash.engine.streams.answering import asked_of_rows, foldings
+from sash.engine.streams.answering import asked_of_rows
 from sash.engine.streams.covering import dry_run
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
@@ -183,7 +183,7 @@ def check(scheme: Scheme) -> None:
                 raise Refused(f"{planned.query.call} sweeps over starts and ends, got using={planned.query.using!r}")
     if not any(scheme.queries[k].using not in (None, *TECHNIQUES) for k in new):
         return
-    folding, rows = foldings(scheme), WindowRows(HeldRows(scheme.schema))
+    folding, rows = scheme.foldings, WindowRows(HeldRows(scheme.schema))
     for k in new:
         planned = scheme.planned[k]
         with column_named(planned.query.name):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import biased
-from sash.engine.streams.answering import answer_of_rows, foldings
+from sash.engine.streams.answering import answer_of_rows
 from sash.engine.streams.axes import Axis
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Answers
@@ -36,7 +36,6 @@ class Windows:
         taken = {*scheme.key_names, *(query.name for query in scheme.queries)}
         if starts and (both := [query.name for query in scheme.queries if f"{query.name}_start" in taken]):
             raise SashError(f"starts cannot be added: there is a column {both[0]}_start already; rename the query")
-        self._foldings = foldings(scheme)
 
     def answers(self, axis: Axis, cells: Cells, held: HeldRows, upto: int) -> Answers:
         """The answers of windows that hold a row, and have ended or end up to a position."""
@@ -86,7 +85,9 @@ class Windows:
             dues.append(windows.due)
             with column_named(planned.query.name):
                 if planned.by_partials:
-                    answer = self._foldings[k].answer(planned, cells, *bounds(cells, windows, (spec, since, "cells")))
+                    answer = self.scheme.foldings[k].answer(
+                        planned, cells, *bounds(cells, windows, (spec, since, "cells"))
+                    )
                 elif spans is not None:
                     answer = spans.answer(self.scheme, planned, windows)
                 else:
@@ -114,15 +115,11 @@ class Windows:
     @cached_property
     def none(self) -> Answers:
         """No answers, of the right types."""
-        rows, cells = WindowRows(HeldRows(self.scheme.schema)), Cells([each.kind for each in self.scheme.kinds])
-        columns, found = [], {}
+        rows, columns = WindowRows(HeldRows(self.scheme.schema)), []
         for k, planned in enumerate(self.scheme.planned):
             with column_named(planned.query.name):
                 if planned.by_partials:
-                    folding = self._foldings[k]
-                    if folding not in found:
-                        found[folding] = _typed(folding.answer(planned, cells, NONE, NONE), self.scheme, planned)
-                    columns.append(found[folding])
+                    columns.append(_typed(self.scheme.foldings[k].none, self.scheme, planned))
                 elif is_swept(planned):
                     columns.append(pa.array([], swept_type(self.scheme, planned)))
                 elif planned.given is not None:

@@ -7,7 +7,7 @@ of one dimension is seven words. The call releases the GIL.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -83,25 +83,32 @@ def load(code: bytes, name: str, words: int) -> Callable[..., tuple[int, int]]:
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _engines.append(engine)
-    call = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_int64] * (2 + words))(engine.get_function_address(name))
+    # Words are passed as pointers, which ctypes takes twice as fast as whole numbers.
+    call = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * (2 + words))(engine.get_function_address(name))
 
     def kernel(*arguments: Any) -> tuple[int, int]:
-        result, error = ctypes.c_int64(), ctypes.c_int64()
-        status = call(ctypes.addressof(result), ctypes.addressof(error), *_words(arguments))
-        return status, result.value
+        given = _Given()
+        result = ctypes.addressof(given)
+        status = call(result, result + 8, *_words(arguments))
+        return status, given[0]
 
     return kernel
 
 
-def _words(arguments: tuple[Any, ...]) -> Iterator[int]:
+_Given = ctypes.c_int64 * 2  # the result, and where an error is
+
+
+def _words(arguments: tuple[Any, ...]) -> list[int]:
     """Arguments as machine words; the arrays must stay alive until the call returns."""
+    words: list[int] = []
     for argument in arguments:
         if isinstance(argument, np.ndarray):
             if not argument.flags.c_contiguous or argument.ndim != 1:
                 raise SashError("a kernel takes contiguous arrays of one dimension")
             size, width = argument.size, argument.itemsize
-            yield from (0, 0, size, width, argument.ctypes.data, size, width)
+            words += (0, 0, size, width, argument.ctypes.data, size, width)
         elif isinstance(argument, tuple):
-            yield from _words(argument)
+            words += _words(argument)
         else:
-            yield argument
+            words.append(int(argument))
+    return words

@@ -64,7 +64,7 @@ def specialise(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], fr
     known = _settled.get(aggregate)
     if known is None:
         return _specialised(kernel, aggregate, inputs, frames)
-    key = (kernel.name, tuple(map(str, inputs)), frames)
+    key = (kernel.name, tuple(inputs), frames)
     if key not in known:
         known[key] = _specialised(kernel, aggregate, inputs, frames)
     return known[key]

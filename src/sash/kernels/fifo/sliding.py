@@ -43,10 +43,12 @@ class Sliding:
         size: int | None = None,
         using: str = "sba",
         chunk: int | None = None,
+        room: int = 16,
     ) -> None:
         """Hold a window of the last ``size`` rows, or, without a size, of frames given with each batch.
 
-        ``chunk`` is the chunk size of pba, by default Theorem 1's for a window of one size.
+        ``chunk`` is the chunk size of pba, by default Theorem 1's for a window of one size; ``room`` the number of
+        rows that there is room for at first, where no size says it.
         """
         self.kernel = _kernel(using)
         for argument, value in (("size", size), ("chunk", chunk)):
@@ -67,7 +69,7 @@ class Sliding:
             np.zeros(0, dtype) for dtype in self.inputs.dtypes
         )  # columns of rows not in the window yet
         self.torn = False  # whether a push stopped half-way
-        self.capacity = self.size or 16
+        self.capacity = self.size or room
         self.arrays = self._allocate(self.capacity)
         if self.driver is not None:
             self.driver.prepare(self.arrays, self.size, chunk)

@@ -119,8 +119,9 @@ def _looked_up(
 def _slid(inputs: Inputs, values: tuple[Any, ...], bounds: Bounds, using: str) -> Answered:
     """Slide over frames that move forward, each stretch of them over only the rows it needs."""
     lo, hi, frames = bounds.lo, bounds.hi, len(bounds)
-    cut = _stretches(inputs, using, frames, _widest(bounds))
-    window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, using=using)
+    widest = _widest(bounds)
+    cut = _stretches(inputs, using, frames, widest)
+    window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, using=using, room=max(widest, 1))
     out = Answered(np.empty(frames, window.made.answer), np.ones(frames, np.bool_))
 
     def answer(window: Sliding, first: int, last: int) -> None:

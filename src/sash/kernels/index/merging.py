@@ -27,15 +27,16 @@ from sash.kernels.threads import shares, together
 
 @kernel
 def joining(agg: Any) -> Any:
-    """Fold runs of partials: the k-th run is those at ``which[edges[k]:edges[k + 1]]``, and not empty."""
+    """Fold runs of partials: the k-th run is those at ``which[edges[k]:edges[k + 1]]``; an empty one has none."""
     combine, load, store = agg.combine, agg.load, agg.store
 
     def join(states: States, which: Marks, edges: Marks, out: States) -> int:
         for k in range(len(edges) - 1):
-            state = load(states, which[edges[k]])
-            for place in range(edges[k] + 1, edges[k + 1]):
-                state = combine(state, load(states, which[place]))
-            store(out, k, state)
+            if edges[k] < edges[k + 1]:
+                state = load(states, which[edges[k]])
+                for place in range(edges[k] + 1, edges[k + 1]):
+                    state = combine(state, load(states, which[place]))
+                store(out, k, state)
         return 0
 
     return join

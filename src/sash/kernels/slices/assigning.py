@@ -13,13 +13,11 @@ paper   flatfit-2017, 2.1
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sash.kernels.compiling import routine
-from sash.kernels.threads import shares, together
 from sash.windows.slicing import Edges
 
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -91,14 +89,14 @@ def assign_by_steps(at, codes, keyed, steps, phases, table, slot, cells, cell_ke
 
 
 @routine
-def find_span(at, first, last, out):  # type: ignore[no-untyped-def]
+def find_span(at, out):  # type: ignore[no-untyped-def]
     """Find the least and the greatest position of some rows, and how many are behind the row before."""
-    least, most, before, falls = at[first], at[first], at[max(first - 1, 0)], 0
-    for i in range(first, last):
-        position = at[i]
+    least, most, falls = at[0], at[0], 0
+    for i in range(1, len(at)):
+        row = np.uint64(i)  # never below zero, so that several rows are taken at once
+        position = at[row]
         least, most = min(least, position), max(most, position)
-        falls += position < before
-        before = position
+        falls += position < at[row - np.uint64(1)]
     out[0], out[1], out[2] = least, most, falls
     return 0
 
@@ -115,10 +113,10 @@ def span(at: np.ndarray) -> Span:
     """The span of some positions."""
     if not len(at):
         return Span(0, 0, True)
-    parts = shares(len(at))
-    out = np.empty((len(parts), 3), np.int64)
-    together([partial(find_span, at, *part, out[k]) for k, part in enumerate(parts)])
-    return Span(int(out[:, 0].min()), int(out[:, 1].max()), not out[:, 2].any())
+    out = np.empty(3, np.int64)
+    find_span(at, out)
+    least, most, falls = out.tolist()
+    return Span(least, most, falls == 0)
 
 
 class Assigning:

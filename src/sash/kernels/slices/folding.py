@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sash.kernels.compiling import Flags, Marks, States, Values, kernel
+from sash.kernels.compiling import Flags, Marks, States, Values, kernel, routine
 
 
 @kernel
@@ -60,3 +60,16 @@ def run_folding(agg: Any) -> Any:
         return 0
 
     return fold
+
+
+@routine
+def find_heads(keys: Any, at: Any, heads: Any) -> int:
+    """Mark the first of the cells that are the same, and count these; -1 where cells are not sorted."""
+    count = 0
+    for i in range(len(keys)):
+        new = i == 0 or keys[i] != keys[i - 1] or at[i] != at[i - 1]
+        if new and i > 0 and (keys[i] < keys[i - 1] or (keys[i] == keys[i - 1] and at[i] < at[i - 1])):
+            return -1
+        heads[i] = new
+        count += new
+    return count
