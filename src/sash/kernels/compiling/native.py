@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -110,5 +111,5 @@ def _words(arguments: tuple[Any, ...]) -> list[int]:
         elif isinstance(argument, tuple):
             words += _words(argument)
         else:
-            words.append(int(argument))
+            words.append(index(argument))
     return words

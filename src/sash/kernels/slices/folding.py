@@ -46,16 +46,29 @@ def cell_folding(agg: Any) -> Any:
 @kernel
 def run_folding(agg: Any) -> Any:
     """Fold runs of rows that follow each other: the k-th from ``edges[k]`` to ``edges[k + 1]``."""
-    lift, combine, store = agg.lift, agg.combine, agg.store
+    lift, store, wild, may_be_tame = agg.lift, agg.store, agg.wild, agg.tame is not None
+
+    def run_by(combine: Any) -> Any:
+        @agg.function
+        def run(values, start, stop):  # type: ignore[no-untyped-def]
+            running = lift(values, start, start)
+            for i in range(start + 1, stop):
+                running = combine(running, lift(values, i, i))
+            return running
+
+        return run
+
+    usual, tamed = run_by(agg.combine), run_by(agg.tame or agg.combine)
 
     def fold(values: Values, edges: Marks, states: States, held: Flags) -> int:
         for k in range(len(edges) - 1):
             start, stop = edges[k], edges[k + 1]
             if start < stop:
-                running = lift(values, start, start)
-                for i in range(start + 1, stop):
-                    running = combine(running, lift(values, i, i))
-                store(states, k, running)
+                odd = not may_be_tame
+                if may_be_tame:
+                    for i in range(start, stop):
+                        odd |= wild(values, i)
+                store(states, k, usual(values, start, stop) if odd else tamed(values, start, stop))
                 held[k] = 1
         return 0
 
