@@ -131,3 +131,15 @@ def test_a_window_grows_far_beyond_its_first_capacity(name):
         got += answered.values.tolist()
         frames += asked
     assert got == oracle(aggregate, [column.tolist()], frames)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 600])
+def test_runs_of_chunks_with_a_nan_here_and_there(size):
+    rows, random, largest = 6000, np.random.default_rng(size), builtin("max")
+    column = random.normal(size=rows)
+    column[random.integers(0, rows, 3)] = np.nan
+    for cuts_at in ([], [1001], np.sort(random.integers(0, rows, 5))):
+        lengths = np.diff([0, *cuts_at, rows])
+        got = stream(Sliding(largest, np.float64, size=size), column, lengths, None, largest, size=size)
+        padded = np.concatenate([np.full(size - 1, -np.inf), column])
+        np.testing.assert_array_equal(got, np.lib.stride_tricks.sliding_window_view(padded, size).max(axis=1))

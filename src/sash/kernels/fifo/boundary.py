@@ -40,6 +40,7 @@ CLOSED, FILLED, FRONT, WILD = OWN, OWN + 1, OWN + 2, OWN + 3  # sba: is there a 
 # where the one before stands, and whether it may hold a NaN
 MIDDLE, OPEN, CHUNK, WANTED = OWN, OWN + 1, OWN + 2, OWN + 3  # pba: where chunks begin, their size, the next start
 CUMULATED, MIDDLE_SUM = 0, 1
+RUN = 1024  # rows of short chunks that are cumulated in one call
 
 
 @kernel(sizes={"ring": twice_per_row, "back": one, "marks": count(OWN + 4)})
@@ -50,25 +51,30 @@ def sba(agg: Any) -> Any:
 
     def both_ways(combine: Any) -> Any:
         @agg.function
-        def cumulate(values, base, i, size, ring, front, opened, out):  # type: ignore[no-untyped-def]
-            """Cumulate a whole chunk to the right, with its answers, and to the left, into the ring."""
-            last = i + size - 1
+        def cumulate(values, base, i, chunks, size, ring, front, out):  # type: ignore[no-untyped-def]
+            """Cumulate whole chunks to the right, with their answers, and to the left, into the ring."""
             running = lift(values, i, base + i)
-            left = lift(values, last, base + last)
-            store(ring, opened + size - 1, left)
-            answer(out, i, combine(load(ring, front + 1), running))
-            for j in range(1, size - 1):
-                running = combine(running, lift(values, i + j, base + i + j))
-                left = combine(lift(values, last - j, base + last - j), left)
-                store(ring, opened + size - 1 - j, left)
-                answer(out, i + j, combine(load(ring, front + j + 1), running))
-            running = combine(running, lift(values, last, base + last))
-            answer(out, last, running)
+            for _ in range(chunks):
+                opened, last = size - front, i + size - 1
+                running = lift(values, i, base + i)
+                left = lift(values, last, base + last)
+                store(ring, opened + size - 1, left)
+                if size > 1:
+                    answer(out, i, combine(load(ring, front + 1), running))
+                    for j in range(1, size - 1):
+                        running = combine(running, lift(values, i + j, base + i + j))
+                        left = combine(lift(values, last - j, base + last - j), left)
+                        store(ring, opened + size - 1 - j, left)
+                        answer(out, i + j, combine(load(ring, front + j + 1), running))
+                    running = combine(running, lift(values, last, base + last))
+                answer(out, last, running)
+                i, front = i + size, opened
             return running
 
         return cumulate
 
-    usual, tamed = both_ways(combine), both_ways(agg.tame or combine)
+    usual = both_ways(combine)
+    quick = both_ways(agg.tame) if may_be_tame else usual
 
     def slide(
         values: Values, base: int, rows: int, frames: Frames, ring: States, back: States, marks: Marks, out: Answers
@@ -79,18 +85,18 @@ def sba(agg: Any) -> Any:
         i = 0
         while i < rows:
             opened = size - front
-            if closed and filled == 0 and 1 < size <= rows - i:
-                odd = not may_be_tame
+            if closed and filled == 0 and size <= rows - i:
+                chunks, odd = min(rows - i, max(size, RUN)) // size, not may_be_tame
                 if may_be_tame:
-                    for j in range(size):
+                    for j in range(chunks * size):
                         odd |= wild(values, i + j)
                 if odd or before:
-                    running = usual(values, base, i, size, ring, front, opened, out)
+                    running = usual(values, base, i, chunks, size, ring, front, out)
                 else:
-                    running = tamed(values, base, i, size, ring, front, opened, out)
+                    running = quick(values, base, i, chunks, size, ring, front, out)
                 before = odd
-                i += size
-                front = opened
+                i += chunks * size
+                front = opened if chunks % 2 else front
                 continue
             partial = lift(values, i, base + i)
             store(ring, opened + filled, partial)
