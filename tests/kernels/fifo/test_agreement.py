@@ -17,6 +17,11 @@ AFFINE = sash.Aggregate(  # x -> p·x + q, composed modulo a prime: neither comm
     lift=lambda x: (x % 7 + 1, x),
     combine=lambda a, b: ((a[0] * b[0]) % 10007, (a[1] * b[0] + b[1]) % 10007),
 )
+FLIPS = sash.Aggregate(  # x -> ±x + q, composed, exact although it divides; not commutative
+    "flips",
+    lift=lambda x: (-1.0 if x % 3 else 1.0, x),
+    combine=lambda a, b: (a[0] * b[0], a[1] / b[0] + b[1]),
+)
 TOTAL = sash.Aggregate("total", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old)
 
 PAIRS = [
@@ -131,3 +136,25 @@ def test_a_window_grows_far_beyond_its_first_capacity(name):
         got += answered.values.tolist()
         frames += asked
     assert got == oracle(aggregate, [column.tolist()], frames)
+
+
+@pytest.mark.parametrize("size", [1, 2, 47, 48, 49, 300])
+def test_answers_that_have_a_loop_of_their_own(size):
+    rows, random = 1500, np.random.default_rng(size)
+    column = random.integers(-9, 9, rows).astype(np.float64)
+    for cuts_at in ([], [700, 701], np.sort(random.integers(0, rows, 5))):
+        lengths = np.diff([0, *cuts_at, rows])
+        got = stream(Sliding(FLIPS, np.float64, size=size), column, lengths, None, FLIPS, size=size)
+        assert got == oracle(FLIPS, [column.tolist()], [(max(0, end - size), end) for end in range(1, rows + 1)])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 600])
+def test_runs_of_chunks_with_a_nan_here_and_there(size):
+    rows, random, largest = 6000, np.random.default_rng(size), builtin("max")
+    column = random.normal(size=rows)
+    column[random.integers(0, rows, 3)] = np.nan
+    for cuts_at in ([], [1001], np.sort(random.integers(0, rows, 5))):
+        lengths = np.diff([0, *cuts_at, rows])
+        got = stream(Sliding(largest, np.float64, size=size), column, lengths, None, largest, size=size)
+        padded = np.concatenate([np.full(size - 1, -np.inf), column])
+        np.testing.assert_array_equal(got, np.lib.stride_tricks.sliding_window_view(padded, size).max(axis=1))

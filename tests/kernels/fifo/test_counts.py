@@ -2,12 +2,14 @@
 
 import math
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sash
 from sash.algebra.catalogue import builtin
+from sash.kernels.compiling import interpreted
 from sash.kernels.fifo import Sliding
 from sash.kernels.fifo.boundary import seconds_per_combine
 from sash.kernels.fifo.chunking import chunk_for_counts, chunk_for_times
@@ -178,6 +180,18 @@ def test_sba_takes_three_where_whole_chunks_are_there(size):
     window = Sliding(counter.aggregate, np.int64, size=size, using="sba")
     window.push(np.arange(20 * size))
     assert counter.main <= 3 * 20 * size
+
+
+@pytest.mark.parametrize("size", [47, 48, 64, 300])
+def test_sba_takes_three_where_answers_have_a_loop_of_their_own(size):
+    counter = Counter(LETTERS)
+    window = Sliding(counter.aggregate, np.int64, size=size, using="sba")
+    dividing = interpreted.namespace(counter.aggregate, "size")
+    dividing.divides = True
+    window.made = replace(window.made, run=window.kernel.make(dividing))
+    answers = window.push(np.arange(5 * size + 3)).values
+    assert answers.tolist() == [tuple(range(max(0, end - size), end)) for end in range(1, 5 * size + 4)]
+    assert counter.main <= 3 * (5 * size + 3)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 64])

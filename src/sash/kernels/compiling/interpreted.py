@@ -45,6 +45,7 @@ def namespace(aggregate: Aggregate, frames: str) -> SimpleNamespace:
         inverse=aggregate.inverse,
         tame=None,
         wild=None,
+        divides=False,
         load=load,
         store=store,
         same=same,

@@ -135,6 +135,7 @@ def typed(aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str) -> Ty
         inverse=inverse,
         tame=_compile(aggregate, "tame", state, state, state) if aggregate.tame else None,
         wild=_jit(accessors.looking([k for k, dtype in enumerate(inputs) if dtype.kind == "f"])),
+        divides=" fdiv " in "".join(combine.inspect_llvm().values()),
         load=_jit(accessors.loading(shape)),
         store=_jit(accessors.storing(shape)),
         same=_jit(accessors.comparing(shape)),

@@ -2,8 +2,10 @@
 
 SBA cumulates on one thread. Where every window has the same size, a chunk is a window, and both
 cumulations run in one loop over a chunk that is there as a whole: they do not depend on each other,
-so the processor overlaps them. Otherwise a boundary is set whenever the start passes the last one,
-which is two stacks.
+so the processor overlaps them. Where a combine divides, which is what takes the time then, answers
+have a loop of their own, some rows behind: nothing in it depends on what is before, so that several
+divisions are done at once. Otherwise a boundary is set whenever the start passes the last one, which
+is two stacks.
 
 PBA cumulates to the left on a second thread. A window is then the rest of a chunk, perhaps a whole
 chunk, and the chunk being filled. The chunk size is Theorem 1's where windows have one size; otherwise
@@ -40,6 +42,8 @@ CLOSED, FILLED, FRONT, WILD = OWN, OWN + 1, OWN + 2, OWN + 3  # sba: is there a 
 # where the one before stands, and whether it may hold a NaN
 MIDDLE, OPEN, CHUNK, WANTED = OWN, OWN + 1, OWN + 2, OWN + 3  # pba: where chunks begin, their size, the next start
 CUMULATED, MIDDLE_SUM = 0, 1
+RUN = 1024  # rows of short chunks that are cumulated in one call
+BLOCK, SHORT = 128, 48  # rows whose answers wait for a loop of their own, and of windows for which that does not pay
 
 
 @kernel(sizes={"ring": twice_per_row, "back": one, "marks": count(OWN + 4)})
@@ -50,25 +54,56 @@ def sba(agg: Any) -> Any:
 
     def both_ways(combine: Any) -> Any:
         @agg.function
-        def cumulate(values, base, i, size, ring, front, opened, out):  # type: ignore[no-untyped-def]
-            """Cumulate a whole chunk to the right, with its answers, and to the left, into the ring."""
-            last = i + size - 1
+        def cumulate(values, base, i, chunks, size, ring, front, out):  # type: ignore[no-untyped-def]
+            """Cumulate whole chunks to the right, with their answers, and to the left, into the ring."""
             running = lift(values, i, base + i)
-            left = lift(values, last, base + last)
-            store(ring, opened + size - 1, left)
-            answer(out, i, combine(load(ring, front + 1), running))
-            for j in range(1, size - 1):
-                running = combine(running, lift(values, i + j, base + i + j))
-                left = combine(lift(values, last - j, base + last - j), left)
-                store(ring, opened + size - 1 - j, left)
-                answer(out, i + j, combine(load(ring, front + j + 1), running))
-            running = combine(running, lift(values, last, base + last))
-            answer(out, last, running)
+            for _ in range(chunks):
+                opened, last = size - front, i + size - 1
+                running = lift(values, i, base + i)
+                left = lift(values, last, base + last)
+                store(ring, opened + size - 1, left)
+                if size > 1:
+                    answer(out, i, combine(load(ring, front + 1), running))
+                    for j in range(1, size - 1):
+                        running = combine(running, lift(values, i + j, base + i + j))
+                        left = combine(lift(values, last - j, base + last - j), left)
+                        store(ring, opened + size - 1 - j, left)
+                        answer(out, i + j, combine(load(ring, front + j + 1), running))
+                    running = combine(running, lift(values, last, base + last))
+                answer(out, last, running)
+                i, front = i + size, opened
             return running
 
         return cumulate
 
-    usual, tamed = both_ways(combine), both_ways(agg.tame or combine)
+    @agg.function
+    def apart(values, base, i, chunks, size, ring, front, out):  # type: ignore[no-untyped-def]
+        """The same, with a loop for the answers of each block of rows; blocks double up to the largest."""
+        running = lift(values, i, base + i)
+        for _ in range(chunks):
+            opened, last = size - front, i + size - 1
+            running = lift(values, i, base + i)
+            left = lift(values, last, base + last)
+            store(ring, opened + size - 1, left)
+            begin = 0
+            while begin < size - 1:
+                end = min(2 * begin + 1, begin + BLOCK, size - 1)
+                spare = front - begin  # partials wait in the slots that no answer reads any more
+                for j in range(begin, end):
+                    store(ring, spare + j, running)
+                    running = combine(running, lift(values, i + j + 1, base + i + j + 1))
+                    left = combine(lift(values, last - j - 1, base + last - j - 1), left)
+                    store(ring, opened + size - 2 - j, left)
+                for j in range(begin, end):
+                    answer(out, i + j, combine(load(ring, front + j + 1), load(ring, spare + j)))
+                begin = end
+            answer(out, last, running)
+            i, front = i + size, opened
+        return running
+
+    usual = both_ways(combine)
+    quick = both_ways(agg.tame) if may_be_tame else apart if agg.divides else usual
+    alike, least = quick is usual, SHORT if quick is apart else 1
 
     def slide(
         values: Values, base: int, rows: int, frames: Frames, ring: States, back: States, marks: Marks, out: Answers
@@ -79,18 +114,18 @@ def sba(agg: Any) -> Any:
         i = 0
         while i < rows:
             opened = size - front
-            if closed and filled == 0 and 1 < size <= rows - i:
-                odd = not may_be_tame
+            if closed and filled == 0 and size <= rows - i:
+                chunks, odd = min(rows - i, max(size, RUN)) // size, alike or size < least
                 if may_be_tame:
-                    for j in range(size):
+                    for j in range(chunks * size):
                         odd |= wild(values, i + j)
                 if odd or before:
-                    running = usual(values, base, i, size, ring, front, opened, out)
+                    running = usual(values, base, i, chunks, size, ring, front, out)
                 else:
-                    running = tamed(values, base, i, size, ring, front, opened, out)
+                    running = quick(values, base, i, chunks, size, ring, front, out)
                 before = odd
-                i += size
-                front = opened
+                i += chunks * size
+                front = opened if chunks % 2 else front
                 continue
             partial = lift(values, i, base + i)
             store(ring, opened + filled, partial)
