@@ -62,7 +62,9 @@ class Counter:
 
     def __init__(self) -> None:
         self.combines = 0
-        self.aggregate = sash.Aggregate("max", lift=lambda x: x, combine=self._combine, compiled=False)
+        self.aggregate = sash.Aggregate(
+            "max", lift=lambda x: x, combine=self._combine, commutative=True, compiled=False
+        )
 
     def _combine(self, older: int, newer: int) -> int:
         self.combines += 1

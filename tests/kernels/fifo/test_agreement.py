@@ -17,7 +17,9 @@ AFFINE = sash.Aggregate(  # x -> p·x + q, composed modulo a prime: neither comm
     lift=lambda x: (x % 7 + 1, x),
     combine=lambda a, b: ((a[0] * b[0]) % 10007, (a[1] * b[0] + b[1]) % 10007),
 )
-TOTAL = sash.Aggregate("total", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old)
+TOTAL = sash.Aggregate(
+    "total", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old, commutative=True
+)
 
 PAIRS = [
     (name, aggregate)
@@ -131,3 +133,13 @@ def test_a_window_grows_far_beyond_its_first_capacity(name):
         got += answered.values.tolist()
         frames += asked
     assert got == oracle(aggregate, [column.tolist()], frames)
+
+
+def test_what_an_aggregate_promises_is_its_own():
+    """A kernel made for one that says commutative=True is not taken for one of the same functions that does not."""
+    column, frames = np.arange(10), [(max(0, end - 4), end) for end in range(1, 11)]
+    promised, plain = (
+        Sliding(aggregate, np.int64, size=4, using="flatfat").push(column).values.tolist()
+        for aggregate in (AFFINE.but(commutative=True), AFFINE)
+    )
+    assert plain == oracle(AFFINE, [column.tolist()], frames) != promised

@@ -36,7 +36,9 @@ class Counter:
 
 
 LETTERS = sash.Aggregate("letters", lift=lambda x: (x,), combine=lambda a, b: a + b)
-SUM = sash.Aggregate("sum", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old)
+SUM = sash.Aggregate(
+    "sum", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old, commutative=True
+)
 
 
 def per_slide(name, size, slides, aggregate=LETTERS, values=None):
@@ -101,6 +103,11 @@ def test_flatfat_takes_log_n_an_update_and_two_log_n_more_where_inverted(size):
         inverted = (row + 1) % size != 0
         assert count >= levels
         assert count <= (3 * levels if inverted else levels)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16, 64])
+def test_flatfat_takes_just_log_n_where_the_order_of_rows_does_not_matter(size):
+    assert set(per_slide("flatfat", size, 3 * size, SUM)) == {int(math.log2(size))}
 
 
 def test_flatfit_follows_figure_7_step_by_step():

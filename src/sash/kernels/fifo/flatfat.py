@@ -3,11 +3,11 @@
 An insertion rewrites the path from its leaf to the root. Rows that have left stay where they are: a
 node is used only where all its leaves are in the window, and by then all of them have been rewritten.
 Where the buffer has wrapped around, the answer is the suffix from the oldest row and then the prefix
-up to the newest.
+up to the newest; but the root, where the window fills the tree and the order of rows does not matter.
 
 order   first in, first out; starts may go back and forth; windows with holes: see flatfat_window
 needs   associative
-time    log2 n combines an insertion; 2 log2 n a look-up, none for a whole unwrapped window
+time    log2 n combines an insertion; 2 log2 n a look-up, none where it fills the tree, unwrapped or commutative
 space   2^(ceil(log2 n) + 1) partials
 paper   reactive-aggregator-2015, 4 and 5
 """
@@ -50,7 +50,7 @@ def flatfat_grow(agg: Any) -> Any:
 @kernel(sizes={"nodes": twice_a_power_of_two, "marks": count(OWN)}, ranges=True, grow=flatfat_grow)
 def flatfat(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
-    absent = agg.absent
+    absent, commutative = agg.absent, agg.commutative
 
     @agg.function
     def between(nodes, left, right):  # type: ignore[no-untyped-def]
@@ -102,7 +102,9 @@ def flatfat(agg: Any) -> Any:
                 absent(out, i)
                 continue
             left, right = start & (capacity - 1), (hi - 1) & (capacity - 1)
-            if left <= right:
+            if commutative and hi - start == capacity:
+                answer(out, i, load(nodes, 1))
+            elif left <= right:
                 answer(out, i, between(nodes, left + capacity, right + capacity + 1))
             else:
                 suffix = between(nodes, left + capacity, 2 * capacity)
