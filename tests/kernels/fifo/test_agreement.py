@@ -90,6 +90,24 @@ def test_windows_of_one_size(name, aggregate, compiled, data, size, rows):
     assert got == oracle(aggregate, [column.tolist()], frames)
 
 
+@pytest.mark.parametrize(("name", "aggregate", "compiled"), COMPILED)
+@usually(30)
+@given(data=st.data(), size=st.sampled_from(SIZES), slides=st.lists(st.integers(1, 20), min_size=1, max_size=8))
+def test_windows_that_slide_by_several_rows(name, aggregate, compiled, data, size, slides):
+    """Rows that come between two answers, more than a window of them too; windows grow from 16 rows on."""
+    ends = np.cumsum(slides).tolist()
+    column, lengths = data.draw(integers(ends[-1])), data.draw(cuts(ends[-1]))
+    aggregate = aggregate.but(compiled=compiled)
+    frames = [(max(0, end - size), end) for end in ends]
+    window = Sliding(aggregate, np.int64, using=name)
+    if data.draw(st.booleans()):  # with room for just the window, so that it fills a tree
+        window.capacity, window.arrays = size, window._allocate(size)
+        if window.driver is not None:
+            window.driver.prepare(window.arrays, None, None)
+    got = stream(window, column, lengths, frames, aggregate, using=name)
+    assert got == oracle(aggregate, [column.tolist()], frames)
+
+
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
 @pytest.mark.parametrize("name", RANGED)
 @given(data=st.data(), rows=st.integers(1, 30))

@@ -110,6 +110,20 @@ def test_flatfat_takes_just_log_n_where_the_order_of_rows_does_not_matter(size):
     assert set(per_slide("flatfat", size, 3 * size, SUM)) == {int(math.log2(size))}
 
 
+@pytest.mark.parametrize(("size", "slide"), [(size, slide) for size in (8, 64) for slide in range(1, size + 1)])
+def test_flatfat_takes_what_theorem_4_2_says_for_rows_that_come_at_once(size, slide):
+    counter = Counter(SUM)
+    window = Sliding(counter.aggregate, np.int64, using="flatfat")
+    if size < window.capacity:
+        window.capacity, window.arrays = size, window._allocate(size)
+    window.push(np.arange(size), lo=[0], hi=[size])
+    for end in range(size + slide, size + 10 * slide, slide):
+        before = counter.main
+        answered = window.push(np.arange(end - slide, end), lo=[end - size], hi=[end])
+        assert answered.values.tolist() == [sum(range(end - size, end))]
+        assert counter.main - before <= slide * (1 + math.ceil(math.log2(size / slide)))
+
+
 def test_flatfit_follows_figure_7_step_by_step():
     """Ranges 5 and 2 over 2, 4, 0, 3, 7, 6, 1, 8, 9, 5; the figure starts with a window of minus infinity."""
     values = np.array([-np.inf] * 4 + [2.0, 4, 0, 3, 7, 6, 1, 8, 9, 5])
