@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from bench.harness.measuring import Stopped, Timing, alternating
+from bench.harness.measuring import REPEAT, Stopped, Timing, alternating
 from bench.harness.tables import show
 
 Lines = dict[str, dict[Any, float]]
@@ -35,10 +35,15 @@ class Bench:
     # Measuring
 
     def measure(
-        self, tasks: Mapping[str, Callable[[], Any]], at: Any = "", *, patience: float = math.inf
+        self,
+        tasks: Mapping[str, Callable[[], Any]],
+        at: Any = "",
+        *,
+        patience: float = math.inf,
+        repeat: int = REPEAT,
     ) -> dict[str, Timing]:
         """Times of tasks that take turns, kept by their names and by where on an axis they are (``at``)."""
-        timings = alternating(tasks, patience=patience)
+        timings = alternating(tasks, repeat, patience)
         for name, timing in timings.items():
             self.record(_key(name, at), timing.values, "s")
         return timings
