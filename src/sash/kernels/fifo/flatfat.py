@@ -82,7 +82,8 @@ def flatfat(agg: Any) -> Any:
                 newest += 2 * width - capacity
             if newest >= head:
                 sibling = load(nodes, node ^ 1)
-                whole = combine(sibling, whole) if node & 1 else combine(whole, sibling)
+                # On which side it is no processor can foretell: where that does not matter, it is not asked.
+                whole = combine(sibling, whole) if commutative or node & 1 else combine(whole, sibling)
             node, width = node >> 1, width << 1
             store(nodes, node, whole)
         return 0
