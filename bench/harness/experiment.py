@@ -121,8 +121,9 @@ class Bench:
     def claim(self, paper: str, here: str, holds: bool | None, why: str = "") -> None:
         """A claim of a paper, what comes out here and whether its shape holds, or None where nothing can tell.
 
-        ``why`` says what makes the difference where it does not hold, or cannot be told.
+        ``why`` says what makes the difference where it does not hold, or cannot be told; otherwise it is not kept.
         """
+        why = "" if holds else why
         judged = bool(holds) if self.full and holds is not None else None
         self.claims.append({"paper": paper, "here": here, "holds": judged, "why": why})
         verdict = {None: "not judged", True: "the shape holds", False: "the shape does NOT hold"}[judged]

@@ -9,6 +9,7 @@ os.environ["SASH_THREADS"] = "1"  # the paper's processes have one thread
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ def one_by_one(aggregate: Aggregate, size: int, using: str, rows: int) -> Timed:
 def coarse(aggregate: Aggregate, size: int, slide: int, using: str, rows: int) -> Timed:
     """Send rows through a full window that is answered after every so many."""
     window = Sliding(aggregate, np.int32, using=using)
+    if size < window.capacity:  # room for just the window; by itself it begins with 16
+        window.capacity, window.arrays = size, window._allocate(size)
     window.push(numbers(size), lo=[0], hi=[size])
     rows = max(rows // slide, 1) * slide
     column, ends = numbers(rows), np.arange(slide, rows + 1, slide)
@@ -71,8 +74,9 @@ def coarse(aggregate: Aggregate, size: int, slide: int, using: str, rows: int) -
 class Reactive:
     """A reactive aggregator: FlatFAT that resizes, given inserts, evicts and triggers."""
 
-    def __init__(self, aggregate: Aggregate, size: int) -> None:
-        self.window = FlatFat(aggregate, np.int32, capacity=size)
+    def __init__(self, aggregate: Aggregate, size: int, room: int = 0) -> None:
+        """A window of a size, with room for just that or for more."""
+        self.window = FlatFat(aggregate, np.int32, capacity=room or size)
         self.column, self.oldest = numbers(2 * size), 0
         self.window.insert(self.column[:size])
 
@@ -161,6 +165,15 @@ def log_fit(line: Mapping[int, float]) -> tuple[float, float, float]:
     sizes, values = [math.log2(size) for size in line], list(line.values())
     slope, start = statistics.linear_regression(sizes, values)
     return start, slope, statistics.correlation(sizes, values) ** 2 if len(set(values)) > 1 else 0.0
+
+
+def steepest(line: Mapping[int, float]) -> str:
+    """Where a line leaves the straight over log2 size, in words."""
+    points = list(line.items())
+    steps = {(a, b): (after - before) / math.log2(b / a) for (a, before), (b, after) in pairwise(points)}
+    most = max(steps, key=steps.__getitem__)
+    usual = statistics.median(steps.values())
+    return f"a doubling adds {usual:.2g} on the median, but {steps[most]:.2g} from {most[0]:,} to {most[1]:,} tuples"
 
 
 def crossing(ratios: Mapping[int, float], level: float) -> float | None:

@@ -54,14 +54,12 @@ def _claims(bench, title, lines, counted):
         f"{title}: both have comparable complexity",
         f"b_int over flatfat grows with the exponent {exponent:.2f} of the window, from {first:,} tuples on",
         abs(exponent) <= 0.1,
-        ""
-        if abs(exponent) <= 0.1
-        else f"it is {ratios[first]:.2f} at {first:,} tuples, {ratios[last]:.2f} at {last:,}",
+        f"it is {ratios[first]:.2f} at {first:,} tuples, {ratios[last]:.2f} at {last:,}",
     )
     why = f"counted, b_int takes {counted['b_int']:.1f} combines a tuple and flatfat {counted['flatfat']:.1f}"
     bench.claim(
         f"{title}: RA is faster than AW by a constant factor",
         f"b_int takes {middle:.2f} times the time of flatfat (the median over window sizes)",
         middle > 1,
-        "" if middle > 1 else why,
+        why,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bench.harness.experiment import Bench
 from bench.harness.measuring import growth
-from bench.papers.reactive_2015._common import PAPER, combines, costs, full_window, log_fit, scaled, sliding
+from bench.papers.reactive_2015._common import PAPER, combines, costs, full_window, log_fit, scaled, sliding, steepest
 from sash.algebra.catalogue import builtin
 
 TITLE = "Figure 7: the cost of a tuple grows with the logarithm of the window"
@@ -33,7 +33,7 @@ def run(bench: Bench) -> None:
             f"R² is {fitted:.3f} from 4 to {sizes[-1]:,} tuples, with {slope * 1e3:.1f} ns a doubling; "
             f"as a power the exponent is {growth(line):.2f}",
             fitted >= 0.9 and slope > 0,
-            "" if fitted >= 0.9 and slope > 0 else _steepest(line),
+            steepest(line),
         )
         _knee(bench, title, line)
     bench.lines(TITLE, panels, "window size", "µs a tuple", ylog=False)
@@ -44,14 +44,6 @@ def _log(size):
     return size.bit_length() - 1
 
 
-def _steepest(line):
-    """Where a line leaves the straight, in words."""
-    steps = {n: line[n] - line[n // 2] for n in line if n // 2 in line}
-    most = max(steps, key=steps.__getitem__)
-    rise = line[max(line)] - line[min(line)]
-    return f"of the {1e3 * rise:.1f} ns it rises by, {1e3 * steps[most]:.1f} come from {most // 2:,} to {most:,} tuples"
-
-
 def _knee(bench, title, line):
     start, slope, _ = log_fit({size: cost for size, cost in line.items() if size <= CACHED})
     last = max(line)
@@ -60,7 +52,7 @@ def _knee(bench, title, line):
         f"{title}: there is no knee where the window outgrows the caches",
         f"at {last:,} tuples a tuple costs {over:.2f} of what the windows up to {CACHED:,} foretell",
         over <= 1.25,
-        "" if over <= 1.25 else f"the nodes above {last:,} tuples take {_bytes(title, last) / 1e6:.0f} MB",
+        f"the nodes above {last:,} tuples take {_bytes(title, last) / 1e6:.0f} MB",
     )
 
 
@@ -77,5 +69,5 @@ def _counts(bench):
         "a (1, 1)-change takes O(log n) combines",
         f"counted: {start:.1f} + {slope:.2f} log2 n, R² {fitted:.4f}",
         fitted >= 0.99,
-        "" if fitted >= 0.99 else ", ".join(f"{found:.1f} at {size:,}" for size, found in counts.items()),
+        ", ".join(f"{found:.1f} at {size:,}" for size, found in counts.items()),
     )

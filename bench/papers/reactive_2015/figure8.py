@@ -49,7 +49,7 @@ def _counts(bench):
         "RA does no more combines for a whole new window than re-evaluation, which takes n - 1",
         f"counted at {sizes[-1]:,} tuples: " + ", ".join(f"{line[sizes[-1]]:.0f} by {u}" for u, line in counts.items()),
         holds,
-        "" if holds else f"flatfat takes more at {', '.join(map(str, more)) or 'no size'}",
+        f"flatfat takes more at {', '.join(map(str, more)) or 'no size'}",
     )
     return counts
 
@@ -64,5 +64,5 @@ def _claim(bench, title, lines, counts):
         f"{title}: a firing costs about the same by RA and by re-evaluation",
         f"flatfat takes {middle:.2f} times recalc's time (the median over window sizes)",
         middle <= 1.25,
-        "" if middle <= 1.25 else why,
+        why,
     )
