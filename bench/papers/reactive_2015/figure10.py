@@ -1,7 +1,7 @@
 """Figure 10: the cost of a tuple for StdDev, by how many tuples m come between two firings.
 
-The m tuples of a firing come at once, and each node of FlatFAT is combined once, as in RA. A point is the fastest of 15
-rounds. Combines are counted in plain Python.
+The m tuples of a firing come at once, and each node of FlatFAT is combined once, as in RA. A point is the fastest of 31
+short rounds. Combines are counted in plain Python.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CONSTANT, SHARES = list(SLIDES)[:3], list(SLIDES)[3:]
 
 def run(bench: Bench) -> None:
     sizes = [2**k for k in bench.pick(range(4, 21), (4, 6, 8, 10, 12))]
-    rows = bench.pick(100_000, 2_000)
+    rows = bench.pick(30_000, 2_000)
 
     def kernels(size):
         return {
@@ -28,7 +28,7 @@ def run(bench: Bench) -> None:
             if 1 <= m(size) <= size
         }
 
-    lines = scaled(costs(bench, sizes, kernels, "flatfat", bench.pick(15, 3)), 1e-3)
+    lines = scaled(costs(bench, sizes, kernels, "flatfat", bench.pick(31, 3)), 1e-3)
     bench.lines(TITLE, {"flatfat": lines}, "window size", "µs a tuple")
     counts = _counts(bench)
     _straight(bench, counts, "combines")

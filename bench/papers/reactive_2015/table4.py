@@ -60,7 +60,9 @@ def _claims(bench, sizes, ratios, taken):
         "the gap widens with the window (1.04, 1.24 and 1.37 on the median)",
         ", ".join(f"{middle:.2f} at {size:,}" for size, middle in zip(sizes, middles, strict=True)),
         middles[0] < middles[1] < middles[2],
-        why,
+        "ns a tuple of Max: "
+        + ", ".join(f"{using} {_listed(line)}" for using, line in taken["Max"].items())
+        + f"; {why}",
     )
     spreads = {size: max(column) / min(column) for size, column in zip(sizes, columns, strict=True)}
     widest = max(spreads, key=spreads.__getitem__)
@@ -73,3 +75,7 @@ def _claims(bench, sizes, ratios, taken):
         spreads[widest] <= 1.25,
         f"ns a tuple at {widest:,}, b_int and flatfat: {times}",
     )
+
+
+def _listed(line):
+    return ", ".join(f"{cost:.0f} at {size:,}" for size, cost in line.items())
