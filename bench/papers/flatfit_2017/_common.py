@@ -272,8 +272,8 @@ def wins(bench: Bench, paper: str, lines: Lines, least: int, count: Callable[[st
 def taken(lines: Lines, n: int, count: Callable[[str, int], float]) -> str:
     """What a slide takes at a size, in a sentence; combines of a large one are counted at 256, which takes seconds."""
     at = min(n, 256)
-    said = [f"{name} {1e9 / lines[name][n]:,.1f} ns and, at {at}, {count(name, at):,.1f} combines" for name in FLAT]
-    return f"a slide takes at {n:,}: {'; '.join(said)}"
+    said = [f"{name} {1e9 / lines[name][n]:,.1f} ns, {count(name, at):,.1f} combines" for name in FLAT]
+    return f"a slide takes at {n:,}: {'; '.join(said)}" + f" (counted at {at})" * (at < n)
 
 
 def told(values: dict[str, float], form: str = ".2f") -> str:

@@ -42,6 +42,6 @@ def run(bench: Bench) -> None:
         "FlatFAT takes exactly n log2 n - 3n/2 + 5/2 log2 n + 5/2",
         f"at {last:,}: {lines['flatfat'][last]:,.1f} counted, {exact[last]:,.1f} by the formula",
         abs(share - 1) < 0.01,
-        f"of these an insertion takes {single_count('flatfat', last):.0f}, and a look-up joins the nodes that cover its "
-        "range and nothing else; the paper does not say how its own covers one",
+        f"an insertion takes {single_count('flatfat', last):.0f} of these; a look-up joins the nodes that cover its "
+        "range and nothing else, and the paper does not say how its own covers one",
     )
