@@ -21,6 +21,7 @@ from bench.papers.boundary_2021._common import (
     apart,
     behind,
     folding,
+    handing,
     least,
     pushing,
     throughputs,
@@ -84,7 +85,7 @@ def run(bench: Bench) -> None:
         "PBA has the best throughput at small slides",
         f"at slides of 1 and 2, pba at least {best:.2f}x the fastest other",
         best > 1,
-        behind(size, column, fastest, panels[title][fastest][1]),
+        behind(size, handing(size, column), fastest, panels[title][fastest][1]),
     )
     first, last = (max(apart(lines, slide) for lines in panels.values()) for slide in (1, 10))
     bench.claim(
