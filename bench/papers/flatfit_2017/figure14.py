@@ -14,7 +14,7 @@ TITLE = "Figure 14: Throughput in a max-multi-query environment"
 
 def run(bench: Bench) -> None:
     sizes = bench.pick([2**k for k in range(11)], [1, 2, 4, 8, 16, 64])
-    answers = bench.pick(100_000, 10_000)
+    answers = bench.pick(300_000, 10_000)
     lines = bench.sweep(
         sizes,
         lambda n: all_tasks(n, answers),

@@ -25,7 +25,7 @@ TITLE = "Figure 15: FlatFIT / FlatFAT throughput ratio in a max-multi-query envi
 
 def run(bench: Bench) -> None:
     sizes = bench.pick([1, 2, 4, 16, 64, 256, 1024, 2**12, 2**14, 2**16, 2**18, 2**20], [1, 2, 8, 64])
-    answers = bench.pick(100_000, 10_000)
+    answers = bench.pick(500_000, 10_000)
     lines = bench.sweep(
         sizes,
         lambda n: all_tasks(n, answers, ("flatfat", "flatfit")),
