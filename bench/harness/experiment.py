@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from bench.harness.measuring import Stopped, Timing, alternating
+from bench.harness.measuring import REPEAT, Stopped, Timing, alternating
 from bench.harness.tables import show
 
 Lines = dict[str, dict[Any, float]]
@@ -35,10 +35,15 @@ class Bench:
     # Measuring
 
     def measure(
-        self, tasks: Mapping[str, Callable[[], Any]], at: Any = "", *, patience: float = math.inf
+        self,
+        tasks: Mapping[str, Callable[[], Any]],
+        at: Any = "",
+        *,
+        patience: float = math.inf,
+        repeat: int = REPEAT,
     ) -> dict[str, Timing]:
         """Times of tasks that take turns, kept by their names and by where on an axis they are (``at``)."""
-        timings = alternating(tasks, patience=patience)
+        timings = alternating(tasks, repeat, patience)
         for name, timing in timings.items():
             self.record(_key(name, at), timing.values, "s")
         return timings
@@ -56,19 +61,21 @@ class Bench:
         *,
         patience: float = math.inf,
         panel: str = "",
+        rounds: int = 0,
     ) -> Lines:
         """A line for each task over the points, each value being ``worth(point, seconds)``.
 
-        A task that takes longer than ``patience`` seconds at a point is not tried at the later ones.
+        A task that takes longer than ``patience`` seconds at a point is not tried at the later ones. Lines whose shape
+        is judged take the fastest of so many ``rounds``: whatever else the machine does only adds to it.
         """
         lines: Lines = {}
         ended: set[str] = set()
         for point in points:
             tasks = {name: task for name, task in tasks_at(point).items() if name not in ended}
-            timings = self.measure(tasks, _key(panel, point), patience=patience)
+            timings = self.measure(tasks, _key(panel, point), patience=patience, repeat=rounds or REPEAT)
             ended |= set(tasks) - set(timings)
             for name, timing in timings.items():
-                lines.setdefault(name, {})[point] = worth(point, timing.median)
+                lines.setdefault(name, {})[point] = worth(point, min(timing.values) if rounds else timing.median)
         return lines
 
     def duel(
@@ -116,8 +123,9 @@ class Bench:
     def claim(self, paper: str, here: str, holds: bool | None, why: str = "") -> None:
         """A claim of a paper, what comes out here and whether its shape holds, or None where nothing can tell.
 
-        ``why`` says what makes the difference where it does not hold, or cannot be told.
+        ``why`` says what makes the difference where it does not hold, or cannot be told; otherwise it is not kept.
         """
+        why = "" if holds else why
         judged = bool(holds) if self.full and holds is not None else None
         self.claims.append({"paper": paper, "here": here, "holds": judged, "why": why})
         verdict = {None: "not judged", True: "the shape holds", False: "the shape does NOT hold"}[judged]

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 
 from bench.harness import Bench, growth
 from bench.papers.boundary_2021._common import (
-    HANDED,
     MORE,
     PAPER,
     STREAMS,
     Task,
     beats,
+    behind,
     fewer,
+    handing,
     least,
     pushing,
     throughputs,
@@ -46,24 +47,28 @@ def run(bench: Bench) -> None:
     beats(bench, panels, "SBA is above TwoStack and SlickDeque at every window size, small ones too")
     rest = [name for name in panels["synthetic"] if name != "pba"]
     best = least(panels, "pba", rest, lambda size: size >= large)
+    lines = panels["synthetic"]
+    fastest = {size: max(rest, key=lambda name: lines[name].get(size, 0.0)) for size in (large, sizes[-1])}
+    handed = {size: handing(size, column) for size in fastest}
+    why = "; ".join(behind(size, handed[size], name, lines[name][size]) for size, name in fastest.items())
     bench.claim(
         "PBA has the best throughput for windows of 2^15 and more",
         f"pba at least {best:.2f}x the fastest other",
         best > 1,
-        HANDED if best <= 1 else "",
+        why,
     )
     stacks, deque = (least(panels, "pba", [who], lambda size: size >= large) for who in ("two_stacks", "slick_deque"))
     bench.claim(
         "from 2^15 on, PBA has 2.5x the throughput of TwoStack and 4x that of SlickDeque",
         f"at least {stacks:.2f}x two_stacks and {deque:.2f}x slick_deque",
         min(stacks, deque) > 1,
-        HANDED if min(stacks, deque) <= 1 else "",
+        why,
     )
-    rises(bench, panels["synthetic"]["pba"], large)
+    rises(bench, lines["pba"], large, handed)
     flat(bench, panels)
 
 
-def rises(bench: Bench, line: dict[int, float], large: int) -> None:
+def rises(bench: Bench, line: dict[int, float], large: int, handed: dict) -> None:
     before = [value for size, value in line.items() if size <= large]
     after = [value for size, value in line.items() if size >= large]
     bench.claim(
@@ -71,6 +76,10 @@ def rises(bench: Bench, line: dict[int, float], large: int) -> None:
         f"synthetic: from {before[0]:.2f} to {before[-1]:.1f} million/s up to 2^15, then between {min(after):.1f} and "
         f"{max(after):.1f}",
         before == sorted(before) and max(after) < 1.5 * min(after),
+        "; ".join(
+            f"at {size:,} a hand-over takes {each:.0f} µs, and the kernel, called twice a chunk, {rest:.2f} ns a slide"
+            for size, (_, each, rest) in handed.items()
+        ),
     )
 
 
@@ -85,4 +94,5 @@ def flat(bench: Bench, panels: dict) -> None:
         "Recal recomputes each window; the others take constant time, amortised",
         f"the cost grows with the window to the power of: recalc {naive:.2f}, {said}",
         naive > 0.75 and max(exponents.values()) < 0.15,
+        f"the steepest is {max(exponents, key=exponents.__getitem__)}",
     )

@@ -80,6 +80,7 @@ def run(bench: Bench) -> None:
         "PBA takes at most 3 combines a slide, and less than 3 amortised, whatever the window",
         f"at worst {worst}, amortised up to {amortised:.4f}; the second thread {pba[n].elsewhere:.2f} more",
         worst <= 3 and amortised < 3,
+        ", ".join(f"{each.worst} at worst at {size:,}" for size, each in pba.items()),
     )
     linear = ("two_stacks", "flatfit", "slick_deque", "slide_side")
     grown = {name: growth({size: each.worst for size, each in found[name].items()}) for name in linear}
@@ -91,6 +92,7 @@ def run(bench: Bench) -> None:
         all(0.9 < exponent < 1.1 for exponent in grown.values())
         and all(each.worst <= size for name in linear for size, each in found[name].items())
         and max(each.worst for each in found["daba"].values()) <= 8,
+        f"at {n:,}, at worst: " + ", ".join(f"{name} {found[name][n].worst:,}" for name in (*linear, "daba")),
     )
     averages = {name: max(each.amortised for each in found[name].values()) for name in ASKED}
     bench.claim(
@@ -100,6 +102,7 @@ def run(bench: Bench) -> None:
         and averages["daba"] <= 5
         and averages["slick_deque"] < 2
         and min(averages, key=averages.__getitem__) == "slick_deque",
+        f"the least is of {min(averages, key=averages.__getitem__)}",
     )
     kept = {name: found[name][n].kept for name in ASKED}
     least = min(kept, key=kept.__getitem__)
@@ -107,7 +110,6 @@ def run(bench: Bench) -> None:
         "PBA keeps the fewest partials, (3n + 13) / 2 where the others keep 2n",
         f"pba {kept['pba']:,}, at most {(3 * n + 13) // 2:,}; the fewest {kept[least]:,}, {least}",
         kept["pba"] <= (3 * n + 13) / 2 and least == "pba",
-        "here two_stacks and daba put aggregates in the place of the rows they are made of, and need half of the 2n"
-        if least != "pba"
-        else "",
+        f"two_stacks keeps {kept['two_stacks']:,} and daba {kept['daba']:,}: aggregates stand in the places of rows "
+        "that they are made of",
     )

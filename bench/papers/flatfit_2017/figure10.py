@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from bench.harness import Bench
-from bench.papers.flatfit_2017._common import ALL, all_count, counts, exponents, told
+from bench.papers.flatfit_2017._common import ALL, all_count, counts, exponents, single_count, told
 
 TITLE = "Figure 10: Operations per slide in a max-multi-query environment"
 
@@ -25,6 +25,7 @@ def run(bench: Bench) -> None:
             f"{name}: {formula} operations a slide",
             f"{formula} at {'every size' if exact else 'some sizes only'}; grows with exponent {grown[name]:.2f}",
             exact,
+            ", ".join(f"{lines[name][n]:.1f} at {n}" for n in sizes if lines[name][n] != ALL[name](n)),
         )
     most = {name: max(lines[name][n] / ALL[name](n) for n in sizes) for name in ("flatfat", "b_int")}
     bench.claim(
@@ -33,6 +34,7 @@ def run(bench: Bench) -> None:
         + told({name: lines[name][last] for name in most}, ",.1f")
         + f"; they grow with exponents {told({name: grown[name] for name in most})}",
         all(value <= 1 for value in most.values()),
+        "of n log2 n, at most " + told(most),
     )
     exact = {n: n * math.log2(n) - 1.5 * n + 2.5 * math.log2(n) + 2.5 for n in sizes}
     share = lines["flatfat"][last] / exact[last]
@@ -40,8 +42,6 @@ def run(bench: Bench) -> None:
         "FlatFAT takes exactly n log2 n - 3n/2 + 5/2 log2 n + 5/2",
         f"at {last:,}: {lines['flatfat'][last]:,.1f} counted, {exact[last]:,.1f} by the formula",
         abs(share - 1) < 0.01,
-        ""
-        if abs(share - 1) < 0.01
-        else "a look-up here combines the nodes that cover its range and nothing else; the "
-        "paper does not say how its own covers a range",
+        f"an insertion takes {single_count('flatfat', last):.0f} of these; a look-up joins the nodes that cover its "
+        "range and nothing else, and the paper does not say how its own covers one",
     )

@@ -1,7 +1,7 @@
 """Figure 15: FlatFIT / FlatFAT throughput ratio.
 
 The paper divides the throughputs of its max-multi-query experiment, for windows of up to 134 million. Here windows have
-up to 2^20 rows, of which all ranges are answered at two slides or more.
+up to 2^20 rows, of which all ranges are answered at two slides or more, in the fastest of nine rounds.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def run(bench: Bench) -> None:
         sizes,
         lambda n: all_tasks(n, answers, ("flatfat", "flatfit")),
         lambda n, seconds: all_slides(n, answers) / seconds,
+        rounds=bench.pick(9, 3),
     )
     gains = ratio(lines, "flatfit", "flatfat")
     bench.lines("Throughput of FlatFIT over that of FlatFAT", {"": {"flatfit": gains}}, "window size",
@@ -41,14 +42,15 @@ def run(bench: Bench) -> None:
         "FlatFIT has 10 times the throughput of FlatFAT on average, 17 times at most",
         summary(gains),
         holds,
-        "" if holds else why,
+        why,
     )
-    wins(bench, "the ratio is above 1 on all windows from 2 on", gains, 2, all_count)
+    wins(bench, "the ratio is above 1 on all windows from 2 on", lines, 2, all_count)
     first, last = sizes[2], sizes[-1]
     bench.claim(
         "the ratio rises with the window, as the operations do: log2 n",
         f"{gains[first]:.2f} at {first}, {gains[last]:.2f} at {last:,}; exponent {growth(gains):.2f}",
         gains[last] > gains[first] and growth(gains) > 0,
+        ", ".join(f"{gain:.2f} at {n:,}" for n, gain in gains.items()),
     )
 
 

@@ -35,6 +35,7 @@ def run(bench: Bench) -> None:
         ", ".join(f"{lines['panes'][r]:,} for a range of {r:,}" for r in ranges[:3]),
         all(lines["panes"][r] == r // math.gcd(r, SLIDE) for r in ranges)
         and all(_partials("panes", SLIDE * k) == k for k in (1, 2, 4, 8)),
+        "by the formula " + ", ".join(f"{r // math.gcd(r, SLIDE):,} for {r:,}" for r in ranges),
     )
     fewer = {f: _partials("panes", 8 * SLIDE + f) / _partials("pairs", 8 * SLIDE + f) for f in range(1, SLIDE)}
     least = min(fewer, key=fewer.__getitem__)
@@ -42,13 +43,15 @@ def run(bench: Bench) -> None:
         "Pairs has half the partials of Panes where the slide does not divide the range",
         f"{fewer[least]:.1f} to {max(fewer.values()):.1f} times fewer, over all remainders of the range by the slide",
         fewer[least] >= 2,
-        f"with a remainder of {least}, half the slide, both cut at the same places" if fewer[least] == 1 else "",
+        f"with a remainder of {least} of {SLIDE}, panes cut a window into {_partials('panes', 8 * SLIDE + least)} and "
+        f"pairs into {_partials('pairs', 8 * SLIDE + least)}",
     )
     halved = [lines["pairs"][r] / lines["cutty"][r] for r in ranges]
     bench.claim(
         "Cutty-slicing has floor(range / slide) + 1, half as many as Pairs",
         f"{min(halved):.2f} to {max(halved):.2f} times fewer than pairs, from short ranges to long",
         all(lines["cutty"][r] == r // SLIDE + 1 for r in ranges) and halved[-1] > 1.8,
+        ", ".join(f"{lines['cutty'][r]} for a range of {r:,}" for r in ranges),
     )
     r = ranges[bench.pick(3, 1)]
     held = {slicer: _held(slicer, r) for slicer in SLICERS}

@@ -22,6 +22,7 @@ def run(bench: Bench) -> None:
         "Naive takes n - 1 operations a slide",
         f"n - 1 at {'every size' if exact else 'some sizes only'}; grows with exponent {grown['recalc']:.2f}",
         exact,
+        ", ".join(f"{lines['recalc'][n]:.2f} at {n}" for n in sizes if lines["recalc"][n] != SINGLE["recalc"](n)),
     )
     added = {
         name: [lines[name][2 * n] - lines[name][n] for n in sizes if n >= 16 and 2 * n in sizes]
@@ -33,6 +34,7 @@ def run(bench: Bench) -> None:
         f"b_int {lines['b_int'][last]:.1f}; from 16 on, a doubling of the window adds "
         + "; ".join(f"{name} {min(steps):.2f} to {max(steps):.2f}" for name, steps in added.items()),
         all(min(steps) > 0 and max(steps) - min(steps) < 0.5 for steps in added.values()),
+        "; ".join(f"{name} adds {', '.join(f'{step:.2f}' for step in steps)}" for name, steps in added.items()),
     )
     cycle = all(abs(lines["flatfit"][n] - 3 * (n - 1) / (n + 1)) < 1e-9 for n in sizes)
     bench.claim(
@@ -40,10 +42,16 @@ def run(bench: Bench) -> None:
         f"{'just that at every size' if cycle else 'another number'}: {lines['flatfit'][sizes[0]]:.2f} at {sizes[0]}, "
         f"{lines['flatfit'][last]:.4f} at {last:,}",
         cycle,
+        f"3(n - 1) / (n + 1) is {3 * (last - 1) / (last + 1):.4f} at {last:,}",
     )
     fewest = [n for n in sizes if n > 8 and lines["flatfit"][n] == min(line[n] for line in lines.values())]
     bench.claim(
         "FlatFIT is superior in time: above 8 partials, where log2 n = 3, it takes the fewest operations",
         f"the fewest at {len(fewest)} of {sum(n > 8 for n in sizes)} sizes above 8",
         fewest == [n for n in sizes if n > 8],
+        "; ".join(
+            f"at {n} " + ", ".join(f"{name} {line[n]:.2f}" for name, line in lines.items())
+            for n in sizes
+            if n > 8 and n not in fewest
+        ),
     )

@@ -9,11 +9,13 @@ os.environ["SASH_THREADS"] = "1"  # the paper's processes have one thread
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from bench.harness.experiment import Bench, Lines
+from bench.harness.measuring import REPEAT
 from sash.algebra import Aggregate
 from sash.algebra.catalogue import builtin
 from sash.kernels.fifo import FlatFat, Sliding
@@ -21,7 +23,6 @@ from sash.planner.algorithms import FOLD, Task
 from sash.planner.choosing import choose
 from sash.windows.bounds import CONSTANT, MONOTONIC
 
-BULK = "flatfat in bulk"  # the line of sash.kernels.fifo.FlatFat, which takes all changes of a firing at once
 PAPER = {"Max": "max", "StdDev": "stddev"}  # what the figures aggregate, as Sash calls it
 Timed = tuple[Callable[[], Any], int]
 """A task, and how many tuples go through it."""
@@ -57,6 +58,8 @@ def one_by_one(aggregate: Aggregate, size: int, using: str, rows: int) -> Timed:
 def coarse(aggregate: Aggregate, size: int, slide: int, using: str, rows: int) -> Timed:
     """Send rows through a full window that is answered after every so many."""
     window = Sliding(aggregate, np.int32, using=using)
+    if size < window.capacity:  # room for just the window; by itself it begins with 16
+        window.capacity, window.arrays = size, window._allocate(size)
     window.push(numbers(size), lo=[0], hi=[size])
     rows = max(rows // slide, 1) * slide
     column, ends = numbers(rows), np.arange(slide, rows + 1, slide)
@@ -69,10 +72,11 @@ def coarse(aggregate: Aggregate, size: int, slide: int, using: str, rows: int) -
 
 
 class Reactive:
-    """A reactive aggregator: FlatFAT in bulk, given inserts, evicts and triggers."""
+    """A reactive aggregator: FlatFAT that resizes, given inserts, evicts and triggers."""
 
-    def __init__(self, aggregate: Aggregate, size: int) -> None:
-        self.window = FlatFat(aggregate, np.int32, capacity=size)
+    def __init__(self, aggregate: Aggregate, size: int, room: int = 0) -> None:
+        """A window of a size, with room for just that or for more."""
+        self.window = FlatFat(aggregate, np.int32, capacity=room or size)
         self.column, self.oldest = numbers(2 * size), 0
         self.window.insert(self.column[:size])
 
@@ -90,12 +94,6 @@ class Reactive:
         self.window.query()
 
 
-def in_bulk(aggregate: Aggregate, size: int, slide: int, rows: int) -> Timed:
-    """The same as ``coarse`` with all changes of a firing at once."""
-    reactive, firings = Reactive(aggregate, size), max(rows // slide, 1)
-    return lambda: [reactive.fire(slide) for _ in range(firings)], firings * slide
-
-
 def chosen(aggregate: Aggregate, size: int, slide: int = 1) -> str:
     """The algorithm that the planner takes for such windows over a long column; neither aggregate here is exact."""
     shape, many = CONSTANT if slide == 1 else MONOTONIC, 1_000_000
@@ -106,14 +104,21 @@ def chosen(aggregate: Aggregate, size: int, slide: int = 1) -> str:
 # Measuring
 
 
-def costs(bench: Bench, points: Iterable[Any], timed_at: Callable[[Any], Mapping[str, Timed]], panel: str) -> Lines:
-    """Nanoseconds a tuple, by line and point; each task has a number of tuples of its own."""
+def costs(
+    bench: Bench, points: Iterable[Any], timed_at: Callable[[Any], Mapping[str, Timed]], panel: str, rounds: int = 0
+) -> Lines:
+    """Nanoseconds a tuple, by line and point; each task has a number of tuples of its own.
+
+    A line whose shape is judged takes the fastest of so many rounds: whatever else the machine does only adds to it.
+    """
     lines: Lines = {}
     for point in points:
         timed = timed_at(point)
-        timings = bench.measure({name: task for name, (task, _) in timed.items()}, f"{panel} @ {point}")
+        tasks = {name: task for name, (task, _) in timed.items()}
+        timings = bench.measure(tasks, f"{panel} @ {point}", repeat=rounds or REPEAT)
         for name, timing in timings.items():
-            lines.setdefault(name, {})[point] = timing.median / timed[name][1] * 1e9
+            seconds = min(timing.values) if rounds else timing.median
+            lines.setdefault(name, {})[point] = seconds / timed[name][1] * 1e9
     return lines
 
 
@@ -147,12 +152,7 @@ class Counted:
 def combines(bench: Bench, name: str, size: int, using: str, *, slide: int = 1) -> float:
     """Combines a tuple over one turn of a full window."""
     counted = Counted(name)
-    timed = (
-        in_bulk(counted.aggregate, size, slide, size)
-        if using == BULK
-        else coarse(counted.aggregate, size, slide, using, size)
-    )
-    found = counted.during(timed)
+    found = counted.during(coarse(counted.aggregate, size, slide, using, size))
     bench.record(f"{using} combines a tuple @ {name} @ {size} @ slide {slide}", found, "combines")
     return found
 
@@ -165,6 +165,15 @@ def log_fit(line: Mapping[int, float]) -> tuple[float, float, float]:
     sizes, values = [math.log2(size) for size in line], list(line.values())
     slope, start = statistics.linear_regression(sizes, values)
     return start, slope, statistics.correlation(sizes, values) ** 2 if len(set(values)) > 1 else 0.0
+
+
+def steepest(line: Mapping[int, float]) -> str:
+    """Where a line leaves the straight over log2 size, in words."""
+    points = list(line.items())
+    steps = {(a, b): (after - before) / math.log2(b / a) for (a, before), (b, after) in pairwise(points)}
+    most = max(steps, key=steps.__getitem__)
+    usual = statistics.median(steps.values())
+    return f"a doubling adds {usual:.2g} on the median, but {steps[most]:.2g} from {most[0]:,} to {most[1]:,} tuples"
 
 
 def crossing(ratios: Mapping[int, float], level: float) -> float | None:

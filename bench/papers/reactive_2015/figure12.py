@@ -61,6 +61,7 @@ def _claims(bench, title, lines, states):
         f"{title}: RA needs O(n) space with a small constant",
         f"the exponent of its state is {exponent:.2f}; it has {factor:.1f} times the bytes of the window alone",
         abs(exponent - 1) <= 0.05 and factor <= 4,
+        f"{states['flatfat'][last]:,} bytes at {last:,} tuples, {states['recalc'][last]:,} for the window alone",
     )
     small = {size: cost for size, cost in lines["flatfat"].items() if size <= 4096}
     rise = max(small.values()) / min(small.values()) - 1
@@ -68,6 +69,7 @@ def _claims(bench, title, lines, states):
         f"{title}: up to 4K tuples the window hardly shows beside the process itself",
         f"the process of flatfat grows by {rise:.1%} up to 4,096 tuples",
         rise <= 0.05,
+        f"of {1e6 * (max(small.values()) - min(small.values())):,.0f} bytes its state has {states['flatfat'][4096]:,}",
     )
     large = {size: cost - min(small.values()) for size, cost in lines["flatfat"].items() if size >= 2**18}
     if len(large) >= 4:
@@ -75,4 +77,5 @@ def _claims(bench, title, lines, states):
             f"{title}: beyond 4K tuples RA goes on to need space linear in the window",
             f"what the process of flatfat has more than at 16 tuples grows with the exponent {growth(large):.2f}",
             0.8 <= growth(large) <= 1.2,
+            f"{large[2**20]:.1f} MB more at {2**20:,} tuples; its state has {states['flatfat'][2**20] / 1e6:.1f} there",
         )

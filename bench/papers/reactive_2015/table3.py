@@ -28,14 +28,15 @@ FUNCTIONS = {  # what the paper found: the break-even point, and where RA is ten
 
 def run(bench: Bench) -> None:
     sizes = bench.pick((1, 4, 16, 64, 256, 1024, 4096, 16384), (4, 64))
-    found = {}
+    found, speeds, combining = {}, {}, {}
     for title, (name, dtype, *_) in FUNCTIONS.items():
         lines = costs(bench, sizes, lambda size, n=name, d=dtype: _pair(bench, builtin(n), size, d), title)
-        ratios = quotient(lines["recalc"], lines["flatfat"])
-        found[title] = crossing(ratios, 1), crossing(ratios, 10)
+        speeds[title] = quotient(lines["recalc"], lines["flatfat"])
+        found[title] = crossing(speeds[title], 1), crossing(speeds[title], 10)
+        combining[title] = lines["recalc"][sizes[-1]] / (sizes[-1] - 1)
     head = ["function", "break-even", "10x", "break-even in the paper", "10x in the paper"]
     bench.table(TITLE, head, [[t, *map(_point, found[t]), *map(_point, FUNCTIONS[t][2:])] for t in FUNCTIONS])
-    _claims(bench, found)
+    _claims(bench, found, speeds, combining)
 
 
 def _pair(bench, aggregate, size, dtype):
@@ -68,7 +69,7 @@ def _point(size):
     return "never" if size is None else round(size)
 
 
-def _claims(bench, found):
+def _claims(bench, found, speeds, combining):
     paid = {title: points for title, points in found.items() if FUNCTIONS[title][2]}
     for which, most, words in ((0, 370, "breaks even at 10 to 370"), (1, 5810, "is ten times as fast at 700 to 5,810")):
         points = {title: point[which] for title, point in paid.items()}
@@ -76,19 +77,29 @@ def _claims(bench, found):
         here = sorted(point for point in points.values() if point is not None)
         spread = f"at {here[0]:,.0f} to {here[-1]:,.0f} tuples" if here else "at no size"
         bench.claim(
-            f"RA {words} tuples", f"{spread}; later than the paper's latest: {', '.join(late) or 'none'}", not late
+            f"RA {words} tuples",
+            f"{spread}; later than the paper's latest: {', '.join(late) or 'none'}",
+            not late,
+            "; ".join(f"{title}: {_said(speeds[title])}" for title in late),
         )
     for title in ("Count", "Collect"):
-        why = "Collect's partial is a start and a stop here, not a list" if title == "Collect" else ""
+        why = "Collect's partial is a start and a stop here, not a list; " if title == "Collect" else ""
         even = found[title][0]
         here = "it does not up to the largest window" if even is None else f"it does from {even:,.0f} tuples on"
-        bench.claim(f"{title} never breaks even", here, even is None, why if even else "")
-    cheap, dear = (
-        [found[title][0] or np.inf for title in titles]
-        for titles in (("Sum", "Max", "MinCount"), ("ArithmeticMean", "SampleStdDev", "PopulationStdDev"))
+        bench.claim(f"{title} never breaks even", here, even is None, why + _said(speeds[title]))
+    cheap, dear = ("Sum", "Max", "MinCount"), ("ArithmeticMean", "SampleStdDev", "PopulationStdDev")
+    soonest, latest = (
+        min(found[title][0] or np.inf for title in cheap),
+        max(found[title][0] or np.inf for title in dear),
     )
     bench.claim(
         "the costlier the function, the sooner RA breaks even (the mean and the deviations before Sum, Max, MinCount)",
-        f"the costly ones by {max(dear):,.0f} tuples, the cheap ones from {min(cheap):,.0f} on",
-        max(dear) < min(cheap),
+        f"the costly ones by {latest:,.0f} tuples, the cheap ones from {soonest:,.0f} on",
+        latest < soonest,
+        "compiled, a combine of recalc takes " + ", ".join(f"{t} {combining[t]:.2f}" for t in cheap + dear) + " ns",
     )
+
+
+def _said(ratios):
+    """How flatfat compares with recalc, in words."""
+    return "flatfat is " + ", ".join(f"{ratio:.2f}" for ratio in ratios.values()) + " times as fast, by window size"

@@ -22,7 +22,9 @@ FLIPS = sash.Aggregate(  # x -> ±x + q, composed, exact although it divides; no
     lift=lambda x: (-1.0 if x % 3 else 1.0, x),
     combine=lambda a, b: (a[0] * b[0], a[1] / b[0] + b[1]),
 )
-TOTAL = sash.Aggregate("total", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old)
+TOTAL = sash.Aggregate(
+    "total", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old, commutative=True
+)
 
 PAIRS = [
     (name, aggregate)
@@ -93,6 +95,24 @@ def test_windows_of_one_size(name, aggregate, compiled, data, size, rows):
     assert got == oracle(aggregate, [column.tolist()], frames)
 
 
+@pytest.mark.parametrize(("name", "aggregate", "compiled"), COMPILED)
+@usually(30)
+@given(data=st.data(), size=st.sampled_from(SIZES), slides=st.lists(st.integers(1, 20), min_size=1, max_size=8))
+def test_windows_that_slide_by_several_rows(name, aggregate, compiled, data, size, slides):
+    """Rows that come between two answers, more than a window of them too; windows grow from 16 rows on."""
+    ends = np.cumsum(slides).tolist()
+    column, lengths = data.draw(integers(ends[-1])), data.draw(cuts(ends[-1]))
+    aggregate = aggregate.but(compiled=compiled)
+    frames = [(max(0, end - size), end) for end in ends]
+    window = Sliding(aggregate, np.int64, using=name)
+    if data.draw(st.booleans()):  # with room for just the window, so that it fills a tree
+        window.capacity, window.arrays = size, window._allocate(size)
+        if window.driver is not None:
+            window.driver.prepare(window.arrays, None, None)
+    got = stream(window, column, lengths, frames, aggregate, using=name)
+    assert got == oracle(aggregate, [column.tolist()], frames)
+
+
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
 @pytest.mark.parametrize("name", RANGED)
 @given(data=st.data(), rows=st.integers(1, 30))
@@ -158,3 +178,13 @@ def test_runs_of_chunks_with_a_nan_here_and_there(size):
         got = stream(Sliding(largest, np.float64, size=size), column, lengths, None, largest, size=size)
         padded = np.concatenate([np.full(size - 1, -np.inf), column])
         np.testing.assert_array_equal(got, np.lib.stride_tricks.sliding_window_view(padded, size).max(axis=1))
+
+
+def test_what_an_aggregate_promises_is_its_own():
+    """A kernel made for one that says commutative=True is not taken for one of the same functions that does not."""
+    column, frames = np.arange(10), [(max(0, end - 4), end) for end in range(1, 11)]
+    promised, plain = (
+        Sliding(aggregate, np.int64, size=4, using="flatfat").push(column).values.tolist()
+        for aggregate in (AFFINE.but(commutative=True), AFFINE)
+    )
+    assert plain == oracle(AFFINE, [column.tolist()], frames) != promised

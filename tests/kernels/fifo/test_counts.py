@@ -38,7 +38,9 @@ class Counter:
 
 
 LETTERS = sash.Aggregate("letters", lift=lambda x: (x,), combine=lambda a, b: a + b)
-SUM = sash.Aggregate("sum", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old)
+SUM = sash.Aggregate(
+    "sum", lift=lambda x: x, combine=lambda a, b: a + b, inverse=lambda s, old: s - old, commutative=True
+)
 
 
 def per_slide(name, size, slides, aggregate=LETTERS, values=None):
@@ -103,6 +105,25 @@ def test_flatfat_takes_log_n_an_update_and_two_log_n_more_where_inverted(size):
         inverted = (row + 1) % size != 0
         assert count >= levels
         assert count <= (3 * levels if inverted else levels)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16, 64])
+def test_flatfat_takes_just_log_n_where_the_order_of_rows_does_not_matter(size):
+    assert set(per_slide("flatfat", size, 3 * size, SUM)) == {int(math.log2(size))}
+
+
+@pytest.mark.parametrize(("size", "slide"), [(size, slide) for size in (8, 64) for slide in range(1, size + 1)])
+def test_flatfat_takes_what_theorem_4_2_says_for_rows_that_come_at_once(size, slide):
+    counter = Counter(SUM)
+    window = Sliding(counter.aggregate, np.int64, using="flatfat")
+    if size < window.capacity:
+        window.capacity, window.arrays = size, window._allocate(size)
+    window.push(np.arange(size), lo=[0], hi=[size])
+    for end in range(size + slide, size + 10 * slide, slide):
+        before = counter.main
+        answered = window.push(np.arange(end - slide, end), lo=[end - size], hi=[end])
+        assert answered.values.tolist() == [sum(range(end - size, end))]
+        assert counter.main - before <= slide * (1 + math.ceil(math.log2(size / slide)))
 
 
 def test_flatfit_follows_figure_7_step_by_step():

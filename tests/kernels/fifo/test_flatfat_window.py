@@ -192,14 +192,14 @@ def test_a_bulk_has_the_capacity_of_its_rows_one_by_one(data):
 class Counting:
     """A window of strings or numbers, in plain Python, that counts how often it combines."""
 
-    def __init__(self, *values, capacity=4):
+    def __init__(self, *values, capacity=4, commutative=False):
         self.calls = 0
 
         def combine(a, b):
             self.calls += 1
             return a + b
 
-        self.window = FlatFat(CONCAT.but(combine=combine), object, capacity=capacity)
+        self.window = FlatFat(CONCAT.but(combine=combine, commutative=commutative), object, capacity=capacity)
         self.window.insert(list(values))
 
     def cost(self, method, *arguments):
@@ -209,9 +209,9 @@ class Counting:
         return self.calls - before
 
 
-def inverted(capacity, rows, turned):
+def inverted(capacity, rows, turned, **making):
     """A window of so many rows whose first slot is ``turned``."""
-    counted = Counting(*range(turned), capacity=capacity)
+    counted = Counting(*range(turned), capacity=capacity, **making)
     keep = counted.window.insert([0]) if turned else []
     counted.window.evict(range(turned))
     counted.window.insert(list(range(rows - len(keep))))
@@ -280,6 +280,15 @@ def test_looking_up_an_inverted_window():
         ids = np.arange(turned, turned + rows)
         assert max(counted.cost("prefix", [i]) for i in ids) <= 2 * 5
         assert max(counted.cost("suffix", [i]) for i in ids) <= 2 * 5
+
+
+def test_the_root_answers_where_the_order_of_rows_does_not_matter():
+    for turned, rows in itertools.product(range(1, 32), [2, 25, 31, 32]):
+        counted = inverted(32, rows, turned, commutative=True)
+        assert whole(counted.window) == sum(range(rows - 1))
+        assert counted.cost("query") == 0
+        counted.window.evict([turned + rows - 1])
+        assert whole(counted.window) == sum(range(rows - 2))
 
 
 @settings(max_examples=30)

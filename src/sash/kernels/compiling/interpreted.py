@@ -53,6 +53,7 @@ def namespace(aggregate: Aggregate, frames: str) -> SimpleNamespace:
         absent=absent,
         frame=frame_of(frames),
         function=lambda function: function,
+        commutative=aggregate.commutative,
         constant=frames == "size",
     )
 

@@ -143,6 +143,7 @@ def typed(aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str) -> Ty
         absent=_jit(accessors.leaving(_shape(answer))),
         frame=_jit(frame_of(frames)),
         function=_jit,
+        commutative=aggregate.commutative,
         constant=frames == "size",
     )
     return Typed(state, answer, functions)

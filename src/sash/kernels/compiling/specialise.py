@@ -23,6 +23,7 @@ from sash.kernels.compiling.registry import Kernel, parameters
 
 Loaded = tuple[dict[str, Any], Callable[..., tuple[int, int]]]  # what a caller must know, and the machine code
 
+PARTS = ("lift", "combine", "lower", "inverse", "tame", "commutative", "rows")  # of an aggregate, that kernels see
 ADVICE = "pass compiled=False to run it, slowly, as plain Python"
 
 _made: dict[str, Loaded] = {}
@@ -99,7 +100,7 @@ def _specialised(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], 
 
 
 def _key(kernel: Kernel, aggregate: Aggregate, dtypes: tuple[np.dtype, ...], frames: str) -> str:
-    parts = {part: getattr(aggregate, part) for part in ("lift", "combine", "lower", "inverse", "tame", "rows")}
+    parts = {part: getattr(aggregate, part) for part in PARTS}
     try:
         return meaning.digest(_surroundings(), kernel.make, parts, dtypes, frames)
     except meaning.Unclear as error:

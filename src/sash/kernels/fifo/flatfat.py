@@ -1,13 +1,14 @@
 """FlatFAT: a complete binary tree in one array, its leaves a circular buffer of the rows.
 
-An insertion rewrites the path from its leaf to the root. Rows that have left stay where they are: a
-node is used only where all its leaves are in the window, and by then all of them have been rewritten.
+An insertion rewrites the path from its leaf to the root; rows that come at once share what their paths
+have in common. Rows that have left stay where they are: a node is used only where all its leaves are in
+the window, and by then all of them have been rewritten.
 Where the buffer has wrapped around, the answer is the suffix from the oldest row and then the prefix
-up to the newest.
+up to the newest; but the root, where the window fills the tree and the order of rows does not matter.
 
 order   first in, first out; starts may go back and forth; windows with holes: see flatfat_window
 needs   associative
-time    log2 n combines an insertion; 2 log2 n a look-up, none for a whole unwrapped window
+time    m(1 + ceil(log2 n/m)) combines for m rows; 2 log2 n a look-up, none of a full tree, unwrapped or commutative
 space   2^(ceil(log2 n) + 1) partials
 paper   reactive-aggregator-2015, 4 and 5
 """
@@ -20,28 +21,43 @@ from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kerne
 from sash.kernels.fifo.layout import HEAD, OWN, TAIL, count, twice_a_power_of_two
 
 
+def climbing(agg: Any) -> Any:
+    """``climb(nodes, head, begin, end)``: combine anew all that is above the newest rows, each node once."""
+    combine, load, store = agg.combine, agg.load, agg.store
+
+    @agg.function
+    def climb(nodes, head, begin, end):  # type: ignore[no-untyped-def]
+        """Go up from the rows [begin, end) level by level."""
+        capacity = len(nodes) // 2
+        level, width = capacity, 1  # the first node of a level, and how many leaves each of its nodes covers
+        first, last = begin, end - 1  # runs of so many rows, numbered on where the buffer wraps around
+        while level > 1:
+            level, width, first, last = level >> 1, 2 * width, first >> 1, last >> 1
+            for run in range(max(first, last - level + 1), last + 1):
+                node = level + (run & (level - 1))
+                right = (run + 1) * width - 1  # the rows in the last leaves below, of a lap ago if not there yet
+                left = right - width // 2
+                some_left = (left if left < end else left - capacity) >= head
+                some_right = (right if right < end else right - capacity) >= head
+                if some_left and some_right:
+                    store(nodes, node, combine(load(nodes, 2 * node), load(nodes, 2 * node + 1)))
+                elif some_left or some_right:
+                    store(nodes, node, load(nodes, 2 * node if some_left else 2 * node + 1))
+        return 0
+
+    return climb
+
+
 @kernel
 def flatfat_grow(agg: Any) -> Any:
     """Move the rows held to a larger tree."""
-    combine, load, store = agg.combine, agg.load, agg.store
+    load, store, climb = agg.load, agg.store, climbing(agg)
 
     def move(old: States, nodes: States, marks: Marks) -> int:
         before, capacity = len(old) // 2, len(nodes) // 2
         for position in range(marks[HEAD], marks[TAIL]):
             store(nodes, capacity + (position & (capacity - 1)), load(old, before + (position & (before - 1))))
-        head, newest = marks[HEAD], marks[TAIL] - 1
-        level, width = capacity, 1  # the first node of a level, and how many leaves each of its nodes covers
-        while level > 1:
-            for node in range(level, 2 * level, 2):
-                left = (node - level + 1) * width - 1  # the last leaf under the node, and under its sibling
-                right = left + width
-                some_left = newest - ((newest - left) & (capacity - 1)) >= head
-                some_right = newest - ((newest - right) & (capacity - 1)) >= head
-                if some_left and some_right:
-                    store(nodes, node >> 1, combine(load(nodes, node), load(nodes, node + 1)))
-                elif some_left or some_right:
-                    store(nodes, node >> 1, load(nodes, node if some_left else node + 1))
-            level, width = level >> 1, width << 1
+        climb(nodes, marks[HEAD], marks[HEAD], marks[TAIL])
         return 0
 
     return move
@@ -50,7 +66,27 @@ def flatfat_grow(agg: Any) -> Any:
 @kernel(sizes={"nodes": twice_a_power_of_two, "marks": count(OWN)}, ranges=True, grow=flatfat_grow)
 def flatfat(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
-    absent = agg.absent
+    absent, commutative, climb = agg.absent, agg.commutative, climbing(agg)
+
+    @agg.function
+    def rise(nodes, head, row):  # type: ignore[no-untyped-def]
+        """Combine anew the path from the newest row to the root."""
+        capacity = len(nodes) // 2
+        leaf = row & (capacity - 1)
+        node, width = leaf + capacity, 1
+        whole = load(nodes, node)
+        while node > 1:
+            # The newest row under the sibling; it wraps around where that is on the right.
+            newest = row - (leaf & (width - 1)) - 1
+            if node & 1 == 0:
+                newest += 2 * width - capacity
+            if newest >= head:
+                sibling = load(nodes, node ^ 1)
+                # On which side it is no processor can foretell: where that does not matter, it is not asked.
+                whole = combine(sibling, whole) if commutative or node & 1 else combine(whole, sibling)
+            node, width = node >> 1, width << 1
+            store(nodes, node, whole)
+        return 0
 
     @agg.function
     def between(nodes, left, right):  # type: ignore[no-untyped-def]
@@ -83,26 +119,19 @@ def flatfat(agg: Any) -> Any:
             head = max(head, lo)
             tail = max(tail, head)
             for position in range(tail, hi):
-                leaf = position & (capacity - 1)
-                whole = lift(values, position - base, position)
-                node, width = leaf + capacity, 1
-                store(nodes, node, whole)
-                while node > 1:
-                    # The newest row under the sibling; it wraps around where that is on the right.
-                    newest = position - (leaf & (width - 1)) - 1
-                    if node & 1 == 0:
-                        newest += 2 * width - capacity
-                    if newest >= head:
-                        sibling = load(nodes, node ^ 1)
-                        whole = combine(sibling, whole) if node & 1 else combine(whole, sibling)
-                    node, width = node >> 1, width << 1
-                    store(nodes, node, whole)
+                store(nodes, capacity + (position & (capacity - 1)), lift(values, position - base, position))
+            if hi - tail == 1:
+                rise(nodes, head, tail)
+            elif hi - tail > 1:
+                climb(nodes, head, tail, hi)
             tail = max(tail, hi)
             if start >= hi:
                 absent(out, i)
                 continue
             left, right = start & (capacity - 1), (hi - 1) & (capacity - 1)
-            if left <= right:
+            if commutative and hi - start == capacity:
+                answer(out, i, load(nodes, 1))
+            elif left <= right:
                 answer(out, i, between(nodes, left + capacity, right + capacity + 1))
             else:
                 suffix = between(nodes, left + capacity, 2 * capacity)

@@ -134,8 +134,8 @@ def flatfat_build(agg: Any) -> Any:
 
 @kernel
 def flatfat_ranges(agg: Any) -> Any:
-    combine, load, answer = agg.combine, agg.load, agg.answer
-    absent = agg.absent
+    combine, load, answer, absent = agg.combine, agg.load, agg.answer, agg.absent
+    commutative = agg.commutative
 
     @agg.function
     def between(nodes, live, left, right):  # type: ignore[no-untyped-def]
@@ -168,8 +168,8 @@ def flatfat_ranges(agg: Any) -> Any:
         inverted = front + held > capacity
         for i in range(len(out[1])):
             left, right = front + lo[i], front + hi[i]
-            if not inverted:
-                # Nothing lives before the front or behind the back: one side of the tree is climbed, not two.
+            if not inverted or (commutative and lo[i] == 0 and hi[i] == held):
+                # Nothing lives before the front or behind the back: one side of the tree is climbed, or only the root.
                 left = 0 if lo[i] == 0 else left
                 right = capacity if hi[i] == held else right
             if lo[i] >= hi[i]:

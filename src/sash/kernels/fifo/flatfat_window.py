@@ -7,7 +7,8 @@ the tree is built anew, without holes.
 
 order   any
 needs   associative, and rows that need not follow each other
-time    m(1 + ceil(log2 n/m)) combines for m rows, amortised; 2 log2 n a look-up, none for a whole unwrapped window
+time    m(1 + ceil(log2 n/m)) combines for m rows, amortised; 2 log2 n a look-up, none for a whole window that is
+        unwrapped, or whose aggregate is commutative
 space   at most 8n partials, or the capacity asked for
 paper   reactive-aggregator-2015, 5.1
 """
