@@ -95,8 +95,9 @@ def papers(results: dict[str, Any]) -> str:
     parts = [
         "# The papers, run again",
         "Every experiment of the five papers that two cores can hold: what the paper claims, what comes out here, and "
-        "whether the shape holds: who wins, where lines cross, how cost grows. This page and its plots are made from "
-        "`bench/results/full.json` by `sash bench report`; `make bench-full` measures all of it again.",
+        "whether the shape holds: who wins, where lines cross, how cost grows. A factor holds where at least half "
+        "of the paper's gain is there, and what is within 5 % is taken for the same. This page and its plots are made "
+        "from `bench/results/full.json` by `sash bench report`; `make bench-full` measures all of it again.",
         measured(results),
         f"Of {len(claims)} claims {count[True]} hold, {count[False]} do not, and {count[None]} cannot be judged here.",
     ]

@@ -113,8 +113,10 @@ class Polars:
         return given["ts"], given["answer"]
 
     def sliced(self):
-        """Partials of slices, which have no gaps here, and a rolling function over them; for one key."""
+        """Partials of slices, which have no gaps here, and a rolling function over them."""
         case, size = self.case, self.case.length // self.case.slide
+        if self.by:
+            return self._sliced_by_key(size)
         partials = pl.col("value").max(), pl.col("value").sum().alias("sum"), pl.len().alias("rows")
         slices = self.data.group_by_dynamic("ts", every=f"{case.slide}s").agg(*partials)
         tail = slices.select("ts")[-1:].join(pl.DataFrame({"n": np.arange(1, size)}), how="cross")
@@ -127,6 +129,46 @@ class Polars:
             answer = total / rows
         given = slices.select(pl.col("ts").dt.offset_by(f"{case.slide}s"), answer=answer)
         return given["ts"], given["answer"]
+
+    def _sliced_by_key(self, size):
+        """The same over every key and slice, whether it has events or not."""
+        case, every = self.case, f"{self.case.slide}s"
+        partial = getattr(pl.col("value"), "max" if case.name == "max" else "sum")()
+        slices = self.data.group_by("key", pl.col("ts").dt.truncate(every)).agg(partial, rows=pl.len())
+        last = slices["ts"].max() + datetime.timedelta(seconds=case.length - case.slide)
+        times = pl.datetime_range(slices["ts"].min(), last, every, time_unit="us", eager=True)
+        grid = slices.select("key").unique().sort("key").join(pl.DataFrame({"ts": times}), how="cross")
+        grid = grid.join(slices, on=["key", "ts"], how="left", maintain_order="left")
+        if case.name == "max":
+            answer = pl.col("value").rolling_max(size, min_samples=1)
+        else:
+            total, rows = (pl.col(name).fill_null(0).rolling_sum(size, min_samples=1) for name in ("value", "rows"))
+            answer = total / rows
+        given = grid.select(pl.col("ts").dt.offset_by(every), answer=answer.over("key"))
+        return given["ts"], given["answer"]
+
+
+def duckdb_sliced(case):
+    """Partials of slices by hand, a grid of keys and slices, and a ROWS frame over it; for maxima and averages."""
+    duck, size = Duck("events", case.data), case.length // case.slide
+    slide, rest = (f"interval {n} second" for n in (case.slide, case.length - case.slide))
+    partials, answer = (
+        ("max(value) as v", "max(v) over w")
+        if case.name == "max"
+        else ("sum(value) as v, count(*) as n", "sum(v) over w / sum(n) over w")
+    )
+    query = f"""
+        with slices as (select key, time_bucket({slide}, ts) as b, {partials} from events group by all),
+        times as (select unnest(generate_series(min(b), max(b) + {rest}, {slide})) as b from slices),
+        grid as (select key, b from (select distinct key from slices), times)
+        select key, b + {slide} as e, {answer} as answer from grid left join slices using (key, b)
+        window w as (partition by key order by b rows between {size - 1} preceding and current row)"""
+
+    def run():
+        given = duck.answer(query)
+        return given["e"], given["answer"]
+
+    return run
 
 
 def duckdb_task(case):

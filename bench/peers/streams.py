@@ -1,8 +1,8 @@
 """Overlapping windows by time over events in order, from table to table, two threads each.
 
 Polars has its frames in memory and two ways, of which ``rolling_*_by`` answers at every event and the edges take the
-last; DuckDB has a table of its own and the faster of a join and a RANGE frame. What an expert would write in Polars
-for one key is there, too: slices by hand, and a rolling function over them.
+last; DuckDB has a table of its own and the faster of a join and a RANGE frame. What an expert would write in either
+for what slices can answer is there, too: slices by hand, and a rolling function or a frame over them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 
 os.environ |= {"SASH_THREADS": "2", "POLARS_MAX_THREADS": "2"}
 
-from bench.peers._stream_cases import Case, Polars, duckdb_task
+from bench.peers._stream_cases import Case, Polars, duckdb_sliced, duckdb_task
 
 TITLE = "Continuous queries: overlapping windows by time"
 
@@ -25,8 +25,8 @@ def run(bench):
             tasks = {"Polars, dynamic": polars.dynamic, "DuckDB": duckdb_task(case)}
             if name != "count_distinct":  # Polars has no rolling one
                 tasks["Polars, rolling"] = polars.rolling
-            if name in ("max", "avg") and keys == 1:
-                tasks["Polars, slices by hand"] = polars.sliced
+            if name in ("max", "avg"):
+                tasks |= {"Polars, slices by hand": polars.sliced, "DuckDB, slices by hand": duckdb_sliced(case)}
             for peer, task in tasks.items():
                 case.check(peer, task())
             bench.duel(str(case), case.answers, tasks)

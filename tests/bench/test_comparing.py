@@ -70,3 +70,18 @@ def test_what_is_no_longer_measured_is_named():
     found = compared(result(a=("s", STEADY), b=("s", STEADY)), result(b=("s", STEADY), c=("s", STEADY)))
     assert [name[2] for name in found.gone] == ["a"]
     assert [name[2] for name in found.new] == ["c"]
+
+
+def test_a_machine_that_is_busy_during_one_experiment_is_seen_by_its_own_peers():
+    calm = {f"Polars_{k}": ("s", STEADY) for k in range(3)} | {"Sash": ("s", STEADY)}
+    busy = {name: (unit, times(values, 2)) for name, (unit, values) in calm.items()}
+    before, after = result(**calm), result(**busy)
+    before["peers.y"], after["peers.y"] = (result(**calm)["peers.x"] for _ in range(2))
+    assert compare(before, after)[0] == []
+
+
+def test_other_machines_and_versions_are_named():
+    before, after = result(a=("s", STEADY)), result(a=("s", STEADY))
+    before["peers.x"]["machine"] = {"cores": 2, "commit": "a", "versions": {"polars": "1"}}
+    after["peers.x"]["machine"] = {"cores": 2, "commit": "b", "versions": {"polars": "2"}}
+    assert compared(before, after).elsewhere == ["polars: 1, then 2"]

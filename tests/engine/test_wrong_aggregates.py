@@ -60,7 +60,7 @@ def test_a_row_that_there_is_not():
 
 @pytest.mark.long
 @pytest.mark.parametrize("what", [*wrong.COMPILED, *wrong.PLAIN])
-def test_check_finds_it_or_says_nothing_wrong(what):
+def test_check_reports_and_never_raises(what):
     """Survived each of them in ``sash.check``, whose report is never an exception."""
     aggregate, _ = (wrong.COMPILED | wrong.PLAIN)[what]
     report = sash.check(aggregate, [1.0, 2.0, -1.0])

@@ -1,4 +1,4 @@
-"""One key with 99 % of three million rows: right answers, within the memory of a task, from more than one task."""
+"""One key with 99 % of three million rows: right answers, from more than one task."""
 
 import duckdb
 import pytest
@@ -47,7 +47,7 @@ def differences(rows, answers, asked):
 
 
 def test_several_tasks_share_the_key_where_frames_end_or_partials_are_told(spark, rows, tmp_path):
-    """Survived 99 % of 3,000,000 rows in one key, in tasks of 1 GB: four of them share it, and DuckDB agrees."""
+    """Survived 99 % of 3,000,000 rows in one key, told to use 1 GB a task: four share it, and DuckDB agrees."""
     settings = {"adaptive__coalescePartitions__enabled": False, "execution__arrow__maxRecordsPerBatch": 100_000}
     with cases.settings(spark, **settings), sash.options.set(skew=True, memory="1g"):
         out = sash.withColumns(spark.read.parquet(rows), {name: over for name, (over, _) in SHARED.items()})
@@ -60,7 +60,7 @@ def test_several_tasks_share_the_key_where_frames_end_or_partials_are_told(spark
 
 
 def test_one_task_is_enough_for_what_cannot_be_shared(spark, rows, tmp_path):
-    """Survived medians and distinct counts of all rows so far of that key, which one task answers within 1 GB."""
+    """Survived medians and distinct counts of all rows so far of that key, by a task told to use 1 GB."""
     settings = {"execution__arrow__maxRecordsPerBatch": 100_000}
     with cases.settings(spark, **settings), sash.options.set(skew=True, memory="1g"):
         out = sash.withColumns(spark.read.parquet(rows), {name: over for name, (over, _) in ALONE.items()})

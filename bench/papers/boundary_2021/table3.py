@@ -36,6 +36,6 @@ def run(bench: Bench) -> None:
     bench.claim(
         "the more complex the aggregate, the higher the latency: MomentSketch has 3 to 4 times the median of max",
         ", ".join(f"{name} {ratio:.1f}x max" for name, ratio in times.items()),
-        min(times.values()) > 1,
+        min(times.values()) >= 2 and max(times.values()) <= 6,
         "ns of MomentSketch: " + ", ".join(f"{name} {each.usual:.1f}" for name, each in found[size].items()),
     )

@@ -292,12 +292,12 @@ def trees(bench: Bench, lines: Lines, count: Callable[[str, int], float], at: in
     """The claim that B-Int is slower than FlatFAT; where it is not, combines at a size are counted to say why."""
     slower = statistics.median(ratio(lines, "flatfat", "b_int").values())
     why = ""
-    if slower <= 1:
+    if slower <= 1.05:
         fat, b_int = count("flatfat", at), count("b_int", at)
         why = f"at {at:,}, flatfat takes {fat:,.1f} combines a slide and b_int {b_int:,.1f}"
     bench.claim(
         "B-Int is slower than FlatFAT by a constant factor",
         f"flatfat has {slower:.2f} times the throughput of b_int, the median of all sizes",
-        slower > 1,
+        slower > 1 if abs(slower - 1) > 0.05 else None,
         why,
     )

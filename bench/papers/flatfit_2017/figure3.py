@@ -28,7 +28,8 @@ def run(bench: Bench) -> None:
     ranges = [SLIDE * k + 7 for k in (1, 2, 4, 8, 16, 32)]
     lines = {slicer: {r: _partials(slicer, r) for r in ranges} for slicer in SLICERS}
     for slicer, line in lines.items():
-        bench.record(slicer, list(line.values()), "partials")
+        for length, partials in line.items():
+            bench.record(f"{slicer} @ {length}", partials, "partials")
     bench.lines(f"Ranges not divisible by the slide of {SLIDE}", {"": lines}, "range", "partials in a window")
     bench.claim(
         "Panes: range / slide partials where the slide divides the range, else range / gcd(range, slide)",

@@ -28,8 +28,10 @@ def run(bench: Bench) -> None:
     one, every = stack(n, [n]), stack(n, range(1, n + 1))
     counted = {name: (single_count(name, n), all_count(name, n), _space(name, n) + (name == "flatfit") * one)
                for name in NAMES}  # fmt: skip
-    for name, values in counted.items():
-        bench.record(f"{name} @ {n}", values, "combines a slide, alone and all ranges, and entries")
+    for name, (alone, all_ranges, entries) in counted.items():
+        bench.record(f"{name}, alone @ {n}", alone, "combines")
+        bench.record(f"{name}, all ranges @ {n}", all_ranges, "combines")
+        bench.record(f"{name} @ {n}", entries, "partials")
     rows = [
         [name, *(cell for pair in zip(FORMULAS[name], counted[name], strict=True) for cell in pair)] for name in NAMES
     ]

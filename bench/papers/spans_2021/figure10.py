@@ -66,7 +66,8 @@ def _throughput_claims(bench: Bench, panels: dict, more: float) -> None:
         "larger windows result in better performance of slicing compared to the others",
         "from the smallest range to the largest, "
         + ", ".join(f"{row[0]:.3g} to {row[-1]:.3g} times {other}" for other, row in rows.items()),
-        all(row[-1] > row[0] for row in rows.values()),
+        all(row[-1] > 1.05 * row[0] for row in rows.values()),
+        "within 5 % is taken for the same",
     )
 
 

@@ -87,6 +87,8 @@ def compare(
             print("Too few peers were measured to tell whether the machine itself moved.")
         else:
             print(f"Peers took {found.drift:.2f} times as long, by which times are divided.")
+        for each in found.elsewhere:
+            print(f"Measured on something else: {each}.")
         for word, names in (("no longer", found.gone), ("newly", found.new)):
             for experiment in dict.fromkeys(name[0] for name in names):
                 count = sum(name[0] == experiment for name in names)

@@ -51,9 +51,14 @@ def together(tasks: Iterable[Callable[[], Any]]) -> list[Any]:
     if len(tasks) < 2 or (workers := threads()) == 1:
         return [task() for task in tasks]
     others = [_pool(workers - 1).submit(task) for task in tasks[1:]]
-    mine = {0: tasks[0]()}
-    mine |= {k: tasks[k]() for k in range(len(others), 0, -1) if others[k - 1].cancel()}  # what no thread has begun
-    return [mine[k] if k in mine else others[k - 1].result() for k in range(len(tasks))]
+    try:
+        mine = {0: tasks[0]()}
+        mine |= {k: tasks[k]() for k in range(len(others), 0, -1) if others[k - 1].cancel()}  # what no thread has begun
+        return [mine[k] if k in mine else others[k - 1].result() for k in range(len(tasks))]
+    except BaseException:
+        for other in others:
+            other.cancel()
+        raise
 
 
 def shares(rows: int, least: int = 1 << 16, parts: int | None = None) -> list[tuple[int, int]]:
