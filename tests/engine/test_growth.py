@@ -7,6 +7,7 @@ import contextlib
 import math
 from unittest import mock
 
+import numba  # noqa: F401, which reads NumPy's types when it is first imported, and must not find them patched
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
+import numba  # noqa: F401, which reads NumPy's types when it is first imported, and must not find them patched
 import numpy as np
 
 import sash
