@@ -17,7 +17,7 @@ from typing import Any
 THRESHOLD, LEAST = 1.1, 5  # of times, and how many values they need
 CHANCE = 2 / math.comb(2 * LEAST, LEAST)  # that two sets of values of one kind do not overlap
 TIMES = ("s", "ns", "µs")
-EXACT = {"instructions": 1.01, "combines": 1.0, "steps": 1.0, "partials": 1.0, "bytes": 1.02}
+EXACT = {"instructions": 1.01, "combines": 1.0, "steps": 1.0, "partials": 1.0, "bytes": 1.02, "error": 8.0}
 EXPONENT = 0.1
 PEERS = ("Spark", "DuckDB", "Polars", "pandas", "bottleneck", "numbagg", "River", "Bytewax",
          "python", "import numpy", "first answer of Polars")  # fmt: skip

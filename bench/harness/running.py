@@ -25,6 +25,8 @@ def run(names: Sequence[str], *, full: bool, into: Path) -> list[str]:
     machine, failed = described(), []
     results = load(into) if into.exists() else {}
     print(sentence(machine), flush=True)
+    if not full:
+        print("small sizes, at which no claim is judged: --full does", flush=True)
     for name in names:
         print(f"\n{name}", flush=True)
         start = time.perf_counter()

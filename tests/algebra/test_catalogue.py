@@ -226,11 +226,32 @@ def test_extremes_put_nan_above_every_number(column):
 
 @pytest.mark.parametrize("using", ["sba", "two_stacks", "flatfat", "daba", "subtract_on_evict"])
 def test_variance_survives_a_large_mean(using):
-    """A sum of squares would have no digit left; (n, sum, M2) keeps most of them."""
+    """A sum of squares would have no digit left; (n, mean, M2) keeps most of them."""
     column = 1e9 + np.random.default_rng(3).normal(size=400)
     exact = [statistics.pvariance(map(Fraction, column[max(0, end - 50) : end])) for end in range(1, 401)]
     got = answers(builtin("var_pop"), column, size=50, using=using)
     assert np.allclose(got, np.array(exact, float), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(1.7e15, 231.0), (1.7e12, 0.3), (1.7e9, 3e-4)])
+def test_a_spread_that_is_small_beside_the_mean_is_no_rounding(mean, spread):
+    """Found by a user: moments since 1970 had no spread in windows of thousands of rows."""
+    column = mean + spread * np.random.default_rng(1).normal(size=60_000)
+    for rows in (1_000, 60_000):
+        exact = float(statistics.variance(map(Fraction, column[:rows]))) ** 0.5
+        assert answers(builtin("stddev"), column[:rows], size=rows)[-1] == pytest.approx(exact, rel=0.01)
+
+
+@pytest.mark.parametrize("using", ["sba", "two_stacks", "recalc"])
+def test_a_variance_beyond_all_numbers_is_infinite(using):
+    for column in ([4e200, 3e200, 8e200], [1e200, 1.0, 2.0]):
+        assert answers(builtin("stddev"), np.array(column), size=3, using=using)[-1] == math.inf
+
+
+def test_averages_of_regression_take_infinite_values():
+    y, x = np.array([math.inf, 1.0, 2.0]), np.array([-math.inf, 5.0, 6.0])
+    assert answers(builtin("regr_avgy"), y, x, size=3)[-1] == math.inf
+    assert answers(builtin("regr_avgx"), y, x, size=3)[-1] == -math.inf
 
 
 @pytest.mark.parametrize("value", [7.7, 0.1, 1000000.1, -3.0])

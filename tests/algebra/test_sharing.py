@@ -30,10 +30,11 @@ def test_each_rule_makes_the_partial_it_says(rule):
 @pytest.mark.parametrize(
     ("names", "kept"),
     [
-        (("avg", "sum", "count"), {"sum", "count"}),
+        (("avg", "sum", "count"), {"avg"}),
         (("avg", "count"), {"avg"}),
-        (("stddev_samp", "variance", "avg", "count", "sum"), {"stddev_samp"}),
-        (("kurtosis", "stddev_pop", "avg"), {"kurtosis"}),
+        (("stddev_samp", "variance", "count"), {"stddev_samp"}),
+        (("stddev_samp", "avg"), {"stddev_samp", "avg"}),  # a mean that is merged is NaN where a sum is infinite
+        (("kurtosis", "stddev_pop", "count"), {"kurtosis"}),
         (("min", "max"), {"min", "max"}),
         (("range", "min", "max"), {"range"}),
         (("collect", "first", "last", "first_n"), {"collect"}),

@@ -43,7 +43,7 @@ PANELS = {  # the lines, and the largest size
 def run(bench: Bench) -> None:
     sizes = bench.pick((50_000, 100_000, 200_000, 400_000, 800_000), (1_000, 2_000))
     panels = {function: panel(bench, function, sizes) for function in PANELS}
-    bench.lines("Frames of 5% of the rows", panels, "rows", SPEED)
+    bench.lines("Frames of 5% of the rows", panels, "rows", SPEED, xlog=False)
     claims(bench, panels)
 
 

@@ -40,11 +40,7 @@ RULES = (
     Rule(sums.COUNT, (sums.AVG,), lambda s: s[1]),
     Rule(sums.SUM_OF_FLOATS, (sums.AVG,), lambda s: s[0]),
     Rule(sums.COUNT, (moments.VAR_POP,), lambda s: int(s[0])),
-    Rule(sums.SUM_OF_FLOATS, (moments.VAR_POP,), lambda s: s[1]),
-    Rule(sums.AVG, (moments.VAR_POP,), lambda s: (s[1], int(s[0]))),
     Rule(sums.COUNT, (moments.SKEWNESS,), lambda s: int(s[0])),
-    Rule(sums.SUM_OF_FLOATS, (moments.SKEWNESS,), lambda s: s[1]),
-    Rule(sums.AVG, (moments.SKEWNESS,), lambda s: (s[1], int(s[0]))),
     Rule(moments.VAR_POP, (moments.SKEWNESS,), lambda s: (s[0], s[1], s[2])),
     Rule(selecting.RANGE, (selecting.MIN, selecting.MAX), lambda least, most: (least, most)),
     Rule(selecting.MIN, (selecting.RANGE,), lambda s: s[0]),
@@ -80,9 +76,9 @@ def share(wanted: Sequence[tuple[Aggregate, Hashable]], derive: bool = True) -> 
     columns and filter. Aggregates are to be given for their types (``aggregate.of``).
 
     >>> from sash.algebra.catalogue import builtin
-    >>> plan = share([(builtin(name), "load") for name in ("avg", "stddev", "count")])
+    >>> plan = share([(builtin(name), "load") for name in ("variance", "stddev", "count")])
     >>> [aggregate.name for aggregate, _ in plan.kept]
-    ['stddev']
+    ['variance']
     """
     kept: dict[tuple[Kind, Hashable], Aggregate] = {}
     for aggregate, place in wanted:

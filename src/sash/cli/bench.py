@@ -34,7 +34,8 @@ def run(
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="As for a release: larger, and with every experiment.")] = False,
     into: Annotated[
-        Path | None, typer.Option(help="The JSON file to put results into; out/bench/COMMIT-SET.json otherwise.")
+        Path | None,
+        typer.Option(help="The JSON file to put results into; out/bench/COMMIT-SET.json of the repository otherwise."),
     ] = None,
 ) -> None:
     """Measure, print what comes out and store it as JSON."""
@@ -75,7 +76,9 @@ def compare(
         comparing, running, tables = (_harness(name) for name in ("comparing", "running", "tables"))
         found = comparing.compare(*(_loaded(running, path) for path in (before, after)))
         if not found.count:
-            raise SashError("the two results have no measurement in common: were both quick, or both full?")
+            raise SashError(
+                "the two results have no measurement in common: are they of the same experiments, and both quick or both full?"
+            )
         rows = [
             [move.name, f"{move.before:.4g} {move.unit}", f"{move.after:.4g}", f"{move.ratio:.2f}"]
             for move in found.moves

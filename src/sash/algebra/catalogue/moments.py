@@ -1,9 +1,10 @@
-"""Variance and its roots, skewness, kurtosis: merged as counts, sums and central moments.
+"""Variance and its roots, skewness, kurtosis: merged as counts, means and central moments.
 
-Partials are (n, sum, M2) and (n, sum, M2, M3, M4), M being sums of powers of distances from the mean.
-They are merged without a sum of squares, which would cancel where the mean is large. As in Spark, a
-sample statistic of one row, and a skewness or kurtosis without variance, is NULL; and an infinite
-value has no distance from the mean, hence the x - x, which is NaN for it.
+Partials are (n, mean, M2) and (n, mean, M2, M3, M4), M being sums of powers of distances from the mean. They are merged
+without a sum of squares, which would cancel where the mean is large, and without a sum, whose rounding would be taken
+for a spread: rows that are all equal have a distance of exactly 0. As in Spark, a sample statistic of one row, and a
+skewness or kurtosis without variance, is NULL; and an infinite value has no distance from the mean, hence the x - x,
+which is NaN for it.
 """
 
 from __future__ import annotations
@@ -14,52 +15,43 @@ from typing import Any
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue.declaring import Table, alias, constants
 
-EPSILON = 2.0**-52
-
 
 def merge(a: Any, b: Any) -> Any:
-    """Merge (n, sum, M2)."""
+    """Merge (n, mean, M2)."""
     n = a[0] + b[0]
-    apart = a[0] * b[1] - b[0] * a[1]  # the distance of the means, times both counts
-    weight = a[0] * b[0] * n
-    shift = apart * apart / weight if weight else 0.0
-    return (n, a[1] + b[1], a[2] + b[2] + shift)
+    share = b[0] / n if n else 0.0
+    apart = b[1] - a[1]
+    return (n, a[1] + apart * share, a[2] + b[2] + apart * (apart * (a[0] * share)))
 
 
 def unmerge(s: Any, old: Any) -> Any:
     """Take the older partial away: what merge added, subtracted."""
-    n, total = s[0] - old[0], s[1] - old[1]
-    apart = old[0] * total - n * old[1]
-    weight = old[0] * n * s[0]
-    shift = apart * apart / weight if weight else 0.0
-    left = s[2] - old[2] - shift
-    return (n, total, 0.0 if left < 0.0 else left)
-
-
-def settled(squares: Any, total: Any) -> Any:
-    """A sum of squared distances, or 0 where it is no more than what rounding the sum leaves behind."""
-    noise = 4.0 * EPSILON * total
-    return 0.0 if squares <= noise * noise else squares
+    n = s[0] - old[0]
+    if n <= 0.0:
+        return (0.0, 0.0, 0.0)
+    apart = (s[1] - old[1]) * (s[0] / n)
+    left = s[2] - old[2] - apart * (apart * (old[0] * n / s[0]))
+    return (n, old[1] + apart, 0.0 if left < 0.0 else left)
 
 
 def var_pop(s: Any) -> Any:
     """M2 over n."""
-    return settled(s[2], s[1]) / s[0]
+    return s[2] / s[0]
 
 
 def var_samp(s: Any) -> Any:
     """M2 over n - 1."""
-    return None if s[0] < 2 else settled(s[2], s[1]) / (s[0] - 1)
+    return None if s[0] < 2 else s[2] / (s[0] - 1)
 
 
 def stddev_pop(s: Any) -> Any:
     """The root of M2 over n."""
-    return math.sqrt(settled(s[2], s[1]) / s[0])
+    return math.sqrt(s[2] / s[0])
 
 
 def stddev_samp(s: Any) -> Any:
     """The root of M2 over n - 1."""
-    return None if s[0] < 2 else math.sqrt(settled(s[2], s[1]) / (s[0] - 1))
+    return None if s[0] < 2 else math.sqrt(s[2] / (s[0] - 1))
 
 
 VAR_POP = Aggregate(
@@ -78,11 +70,11 @@ STDDEV_SAMP = VAR_POP.but(name="stddev_samp", lower=stddev_samp)
 
 
 def merge_four(a: Any, b: Any) -> Any:
-    """Merge (n, sum, M2, M3, M4)."""
-    n = a[0] + b[0]
+    """Merge (n, mean, M2, M3, M4)."""
     if a[0] == 0.0 or b[0] == 0.0:
-        return (n, a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4])
-    apart = b[1] / b[0] - a[1] / a[0]
+        return b if a[0] == 0.0 else a
+    n = a[0] + b[0]
+    apart = b[1] - a[1]
     step = apart / n
     both = a[0] * b[0]
     m2 = a[2] + b[2] + apart * step * both
@@ -94,17 +86,17 @@ def merge_four(a: Any, b: Any) -> Any:
         + 6.0 * step * step * (a[0] * a[0] * b[2] + b[0] * b[0] * a[2])
         + 4.0 * step * (a[0] * b[3] - b[0] * a[3])
     )
-    return (n, a[1] + b[1], m2, m3, m4)
+    return (n, a[1] + step * b[0] + (apart - apart), m2, m3, m4)  # NaN where one mean is infinite, whichever
 
 
 def skewness(s: Any) -> Any:
     """The third standardised moment."""
-    return None if settled(s[2], s[1]) == 0.0 else math.sqrt(s[0]) * (s[3] / s[2]) / math.sqrt(s[2])
+    return None if s[2] == 0.0 else math.sqrt(s[0]) * (s[3] / s[2]) / math.sqrt(s[2])
 
 
 def kurtosis(s: Any) -> Any:
     """The fourth standardised moment, less the 3 of a normal distribution."""
-    return None if settled(s[2], s[1]) == 0.0 else s[0] * (s[4] / s[2]) / s[2] - 3.0
+    return None if s[2] == 0.0 else s[0] * (s[4] / s[2]) / s[2] - 3.0
 
 
 SKEWNESS = Aggregate(

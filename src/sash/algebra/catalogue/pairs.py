@@ -1,7 +1,7 @@
 """Aggregates of pairs of columns: covariance, correlation, and SQL's linear regression functions.
 
-One partial serves all: (n, sum x, sum y, Sxx, Syy, Sxy), S being sums of products of distances from
-the means. The regression functions take the dependent column y first, as in SQL.
+One partial serves all but averages: (n, mean x, mean y, Sxx, Syy, Sxy), S being sums of products of distances from the
+means. The regression functions take the dependent column y first, as in SQL.
 """
 
 from __future__ import annotations
@@ -11,40 +11,39 @@ from typing import Any
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue.declaring import Table, constants
-from sash.algebra.catalogue.moments import settled
+from sash.algebra.catalogue.sums import add_pair
 
 
 def merge(a: Any, b: Any) -> Any:
-    """Merge (n, sum x, sum y, Sxx, Syy, Sxy)."""
+    """Merge (n, mean x, mean y, Sxx, Syy, Sxy)."""
     n = a[0] + b[0]
-    x = a[0] * b[1] - b[0] * a[1]  # the distances of the means, times both counts
-    y = a[0] * b[2] - b[0] * a[2]
-    weight = a[0] * b[0] * n
-    scale = 1.0 / weight if weight else 0.0
+    share = b[0] / n if n else 0.0
+    x, y = b[1] - a[1], b[2] - a[2]
+    weight = a[0] * share
     return (
         n,
-        a[1] + b[1],
-        a[2] + b[2],
-        a[3] + b[3] + x * x * scale,
-        a[4] + b[4] + y * y * scale,
-        a[5] + b[5] + x * y * scale,
+        a[1] + x * share,
+        a[2] + y * share,
+        a[3] + b[3] + x * (x * weight),
+        a[4] + b[4] + y * (y * weight),
+        a[5] + b[5] + x * (y * weight),
     )
 
 
 def unmerge(s: Any, old: Any) -> Any:
     """Take the older partial away: what merge added, subtracted."""
-    n, sum_x, sum_y = s[0] - old[0], s[1] - old[1], s[2] - old[2]
-    x = old[0] * sum_x - n * old[1]
-    y = old[0] * sum_y - n * old[2]
-    weight = old[0] * n * s[0]
-    scale = 1.0 / weight if weight else 0.0
+    n = s[0] - old[0]
+    if n <= 0.0:
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    grown, weight = s[0] / n, old[0] * n / s[0]
+    x, y = (s[1] - old[1]) * grown, (s[2] - old[2]) * grown
     return (
         n,
-        sum_x,
-        sum_y,
-        s[3] - old[3] - x * x * scale,
-        s[4] - old[4] - y * y * scale,
-        s[5] - old[5] - x * y * scale,
+        old[1] + x,
+        old[2] + y,
+        s[3] - old[3] - x * (x * weight),
+        s[4] - old[4] - y * (y * weight),
+        s[5] - old[5] - x * (y * weight),
     )
 
 
@@ -58,27 +57,17 @@ def lift_dependent(y: Any, x: Any) -> Any:
     return lift(x, y)
 
 
-def sxx(s: Any) -> Any:
-    """The sum of squared distances of x from its mean."""
-    return settled(s[3], s[1])
-
-
-def syy(s: Any) -> Any:
-    """The sum of squared distances of y from its mean."""
-    return settled(s[4], s[2])
-
-
 def corr(s: Any) -> Any:
     """Pearson's correlation; NULL where a column does not vary."""
-    both = math.sqrt(sxx(s)) * math.sqrt(syy(s))
+    both = math.sqrt(s[3]) * math.sqrt(s[4])
     return None if both == 0.0 else s[5] / both
 
 
 def r2(s: Any) -> Any:
     """The square of the correlation; NULL where x does not vary, 1 where only y does not."""
-    if sxx(s) == 0.0:
+    if s[3] == 0.0:
         return None
-    return 1.0 if syy(s) == 0.0 else (s[5] / s[3]) * (s[5] / s[4])
+    return 1.0 if s[4] == 0.0 else (s[5] / s[3]) * (s[5] / s[4])
 
 
 COVAR_POP = Aggregate(
@@ -101,17 +90,22 @@ def _regression(name: str, lower: Any) -> Aggregate:
     return REGR_COUNT.but(name=name, lower=lower, empty=None)
 
 
+def _average(name: str, lift: Any) -> Aggregate:
+    """Of one of the columns, where both have a value: a sum and a count, which infinite values do not spoil."""
+    return Aggregate(name, lift=lift, combine=add_pair, lower=lambda s: s[0] / s[1], commutative=True, cast="float64")
+
+
 AGGREGATES: Table = constants(
     COVAR_POP,
     COVAR_SAMP,
     CORR,
     REGR_COUNT,
     _regression("regr_r2", r2),
-    _regression("regr_slope", lambda s: None if sxx(s) == 0.0 else s[5] / s[3]),
-    _regression("regr_intercept", lambda s: None if sxx(s) == 0.0 else (s[2] - s[5] / s[3] * s[1]) / s[0]),
-    _regression("regr_avgx", lambda s: s[1] / s[0]),
-    _regression("regr_avgy", lambda s: s[2] / s[0]),
-    _regression("regr_sxx", sxx),
-    _regression("regr_syy", syy),
+    _regression("regr_slope", lambda s: None if s[3] == 0.0 else s[5] / s[3]),
+    _regression("regr_intercept", lambda s: None if s[3] == 0.0 else s[2] - s[5] / s[3] * s[1]),
+    _average("regr_avgx", lambda y, x: (x, 1.0)),
+    _average("regr_avgy", lambda y, x: (y, 1.0)),
+    _regression("regr_sxx", lambda s: s[3]),
+    _regression("regr_syy", lambda s: s[4]),
     _regression("regr_sxy", lambda s: s[5]),
 )
