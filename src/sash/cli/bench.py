@@ -77,7 +77,8 @@ def compare(
         found = comparing.compare(*(_loaded(running, path) for path in (before, after)))
         if not found.count:
             raise SashError(
-                "the two results have no measurement in common: are they of the same experiments, and both quick or both full?"
+                "the two results have no measurement in common: are they of the same experiments, "
+                "and both quick or both full?"
             )
         rows = [
             [move.name, f"{move.before:.4g} {move.unit}", f"{move.after:.4g}", f"{move.ratio:.2f}"]
