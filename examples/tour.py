@@ -183,10 +183,9 @@ def _(mo):
     mo.md("""
     ## Continuous queries
 
-    Five queries on one board, for each airport. The stream is cut into slices once, each slice keeps one partial for
-    each airport, and windows are made of these: the mean and the spread have one partial between them. Where a
-    query is not due, it has no answer. Here the stream is a table; an iterator of Arrow batches and a streaming
-    DataFrame take the same words.
+    Five queries on one board, for each airport. The stream is cut into slices once, each slice keeps partials for
+    each airport, and the windows of all queries are made of these. Where a query is not due, it has no answer. Here the
+    stream is a table; an iterator of Arrow batches and a streaming DataFrame take the same words.
     """)
     return
 

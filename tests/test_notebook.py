@@ -70,7 +70,7 @@ def assert_same(mine, other, columns):
 def test_every_part_shows_what_it_is_for(toured):
     assert "328,521 departures" in toured.printed
     assert "block_sort: sorted blocks with bitsets of live rows" in toured.printed
-    assert "the partial of stddev(delay) is shared by mean, spread" in toured.printed
+    assert "from the partials of slices: stddev(delay)" in toured.printed
     assert "answers, and where slices begin:" in toured.printed
     assert "late_run: no counter-example found" in toured.printed
     assert "late_run: counter-example found for commutative" in toured.printed
