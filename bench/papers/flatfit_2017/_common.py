@@ -79,7 +79,7 @@ def single_count(name: str, n: int) -> float:
     """
     slides = 4 if name == "recalc" else n + 1
     counter = Counter()
-    window, column = roomy(name, n, counter.aggregate), readings(n + slides)
+    window, column = Sliding(counter.aggregate, np.int64, using=name, room=n), readings(n + slides)
     window.push(column[:n], lo=[0], hi=[n])
     before = counter.combines
     window.push(column[n:], lo=np.arange(1, slides + 1), hi=np.arange(n + 1, n + slides + 1))
@@ -153,16 +153,9 @@ def all_ranges(n: int, slides: int) -> dict[str, Any]:
 
 def filled(name: str, n: int, aggregate: Any = MAX) -> Sliding:
     """A window of n rows that has answered all ranges once, or, by recalc, which learns nothing of it, the longest."""
-    window = roomy(name, n, aggregate)
+    window = Sliding(aggregate, np.int64, using=name, room=n)
     ranges = 1 if name == "recalc" else n
     window.push(readings(n), lo=np.arange(ranges), hi=np.full(ranges, n), keep=1)
-    return window
-
-
-def roomy(name: str, n: int, aggregate: Any = MAX) -> Sliding:
-    """An empty window for frames of up to n rows, with room for just these; by itself it begins with room for 16."""
-    window = Sliding(aggregate, np.int64, using=name)
-    window.capacity, window.arrays = n, window._allocate(n)
     return window
 
 
