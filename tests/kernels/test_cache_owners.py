@@ -103,7 +103,7 @@ def test_a_folder_in_a_files_place_is_left(file):
     assert disk.read(KEY) is None
     disk.write(KEY, *STORED)
     assert disk.read(KEY) is None
-    assert sorted(path.suffix for path in file.parent.iterdir()) == [".kernel"]
+    assert sorted(path.suffix for path in file.parent.iterdir()) == ["", ".kernel"]
 
 
 @pytest.mark.parametrize("planted", ["pipe", "link", "second name"])
@@ -236,7 +236,7 @@ def test_a_kernel_is_opened_once_in_the_open_folder(file):
 
 USER = """
     import fcntl, os, sys, tempfile, warnings
-    from sash.kernels.compiling import disk  # while this Python's own files can be read
+    from sash.kernels.compiling import disk, pruning  # while this Python's own files can be read
     tempfile.gettempdir()
     os.setgroups([])
     os.setgid({user})
@@ -318,7 +318,7 @@ def test_a_cache_that_root_prepared_is_read_and_what_it_lacks_goes_to_the_users_
     own = ground / f"home-{NOBODY}" / ".cache" / "sash" / "kernels"
     assert ended(user(NOBODY, body)) == str(own)
     assert tree(prepared) == before
-    assert {path.name for path in own.iterdir()} == {f"{OTHER}.kernel", f"{OTHER}.lock"}
+    assert {path.name for path in own.iterdir()} == {f"{OTHER}.kernel", f"{OTHER}.lock", "pruned"}
     assert {path.stat().st_uid for path in own.iterdir()} == {NOBODY}
 
 

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -24,6 +25,8 @@ from sash.kernels.compiling.locks import held
 from sash.kernels.compiling.trusted import Folder, Untrusted, open_folder
 
 MAGIC = b"sash kernel 1\n"
+START = b"sash kernel "  # of every version
+DAY = 86_400.0  # seconds
 PATIENCE = 60.0  # seconds; compiling takes a few, so that who holds a lock for longer is stuck
 
 
@@ -51,6 +54,9 @@ def write(key: str, description: dict[str, Any], code: bytes) -> None:
     with contextlib.suppress(OSError), _own() as own:
         if own is not None:
             own.write(f"{key}.kernel", MAGIC + _checksum(key, body) + body)
+            from sash.kernels.compiling import pruning
+
+            pruning.prune_when_due(own, START)
 
 
 @contextlib.contextmanager
@@ -66,12 +72,14 @@ def lock(key: str) -> Iterator[None]:
 
 def clear() -> int:
     """Delete every stored kernel of this process's own folder; returns how many there were."""
+    from sash.kernels.compiling import pruning
+
     count = 0
     with _own() as own:
         if own is None:
             return 0
         for name in own.names():
-            if name.endswith((".kernel", ".part", ".lock")):
+            if name.endswith((".kernel", ".part", ".lock")) or name == pruning.STAMP:
                 with contextlib.suppress(OSError):
                     own.remove(name)
                     count += name.endswith(".kernel")
@@ -85,8 +93,16 @@ def _stored(folder: Folder, key: str) -> tuple[dict[str, Any], bytes] | None:
         body = data[start:]
         if data[:start] != MAGIC + _checksum(key, body):
             return None
+        _note_use(file.fileno())
     head, _, code = body.partition(b"\n")
     return json.loads(head), code
+
+
+def _note_use(descriptor: int) -> None:
+    """Let a kernel's time be that of its last use, to the day, by which ``pruning`` goes."""
+    if abs(time.time() - os.fstat(descriptor).st_mtime) > DAY and os.utime in os.supports_fd:
+        with contextlib.suppress(OSError):
+            os.utime(descriptor)
 
 
 def _checksum(key: str, body: bytes) -> bytes:
