@@ -75,6 +75,21 @@ def test_the_kernels_used_longest_ago_leave_where_all_are_too_large(folder, monk
     assert left(folder) == [1, 3, 9]
 
 
+def test_all_kernels_have_at_most_a_gigabyte(folder):
+    put(0, 2)
+    put(1, 1)
+    os.truncate(folder / f"{key(1)}.kernel", (1 << 30) - 1000)  # with a hole: nothing is written
+    used(1, 1)
+    due(folder)
+    put(2)
+    assert left(folder) == [0, 1, 2]
+    os.truncate(folder / f"{key(1)}.kernel", 1 << 30)
+    used(1, 1)
+    due(folder)
+    put(2)
+    assert left(folder) == [2]
+
+
 def test_a_kernel_in_use_stays_however_old_it_is(folder):
     put(0, 59)
     put(1, 59)
