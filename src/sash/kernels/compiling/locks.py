@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 from sash.kernels.compiling.trusted import Folder
 
+ATTEMPTS = 100  # some file systems say of every file that it has no name
+
 
 @contextlib.contextmanager
 def held(folder: Folder, name: str, patience: float) -> Iterator[int | None]:
@@ -18,11 +20,11 @@ def held(folder: Folder, name: str, patience: float) -> Iterator[int | None]:
     locks counts as one where nobody holds any.
     """
     deadline = time.monotonic() + patience
-    while True:
+    for attempt in range(ATTEMPTS):
         descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
         try:
             mine = _wait_for(descriptor, deadline)
-            if not mine or os.fstat(descriptor).st_nlink:
+            if not mine or os.fstat(descriptor).st_nlink or attempt == ATTEMPTS - 1:
                 yield descriptor if mine else None
                 return
         finally:
