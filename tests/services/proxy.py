@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 SYNC = b"S\x00\x00\x00\x04"  # how a question ends
 READY = b"Z\x00\x00\x00\x05I"  # how an answer ends when no transaction is open any more
-MOMENTS = ("before", "during", "after", "hold", "orphan")
+MOMENTS = ("before", "during", "after", "wait", "hold", "orphan")
 
 
 @dataclass
@@ -15,8 +15,8 @@ class Cut:
     """What is to happen to the connections that ask for something.
 
     before: it never gets to the server. during: the server has done it, and the answer is lost. after: the answer
-    arrives, and nothing after it. hold: the answer waits for the end. orphan: the client is cut at once, and the
-    server goes on alone.
+    arrives, and nothing after it. wait, hold: nothing is cut; the question, or its answer, waits until it is let go.
+    orphan: the client is cut at once, and the server goes on alone.
     """
 
     text: bytes
@@ -57,8 +57,13 @@ class Proxy:
         """Have the next connections that say something cut."""
         assert moment in MOMENTS
         self.down = False
+        self._free.clear()
         self.cut = Cut(text.encode(), moment, times, down)
         return self.cut
+
+    def release(self):
+        """Let go what waits."""
+        self._free.set()
 
     def _accept(self):
         while True:
@@ -111,7 +116,10 @@ class Connection:
             if self.cut is None and (cut := self.proxy.taken(said)) is not None:
                 if cut.moment == "before":
                     return
-                self.cut = cut
+                if cut.moment == "wait":
+                    self.proxy._free.wait()
+                else:
+                    self.cut = cut
             self.server.sendall(part)
             if self.cut is not None and self.cut.moment == "orphan" and part.endswith(SYNC):
                 return close(self.client)
@@ -127,9 +135,11 @@ class Connection:
                 continue
             if self.cut.moment == "hold":
                 self.proxy._free.wait()
-            if self.cut.moment == "after":
+            if self.cut.moment in ("hold", "after"):
                 self.client.sendall(told)
-            return
+            if self.cut.moment != "hold":
+                return
+            self.cut, told = None, b""
 
 
 def close(*sockets):

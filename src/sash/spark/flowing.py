@@ -67,7 +67,7 @@ def planned(spark: Any, checkpoint: str, number: int) -> Planned:
     has another.
     """
     query = spark.read.json(f"{checkpoint}/metadata").collect()[0]["id"]  # a new checkpoint begins anew with batch 0
-    note = spark.read.option("wholetext", True).text(f"{checkpoint}/offsets/{number}").collect()[0]["value"]
+    note = spark.read.text(f"{checkpoint}/offsets/{number}", wholetext=True).collect()[0]["value"]
     return Planned(query, number, hashlib.sha256(note.encode()).hexdigest())
 
 
