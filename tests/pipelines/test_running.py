@@ -228,6 +228,11 @@ def test_aggregates_of_a_module_beside(pipeline):
         (BOARD + '[[sinks]]\npath = "file://${folder}/flights"\n', "is read by this pipeline"),
         (BOARD + '[[sinks]]\ntable = "t"\noptions.path = "x"\n', "a table has a place already"),
         (BOARD + '[[sinks]]\nformat = "jdbc"\noptions.url = "jdbc:x"\n', "a jdbc sink needs a table"),
+        (
+            BOARD
+            + '[[sinks]]\nformat = "jdbc"\ntable = "t"\noptions.url = "jdbc:postgresql:x"\noptions.fetchsize = 9\n',
+            "a PostgreSQL sink does not take the option fetchsize",
+        ),
         (BOARD + '[[sinks]]\npath = "precious"\n', "precious is there, and not by a run that ended well"),
         (BOARD + '[[sinks]]\npath = "p.txt"\n', "p.txt is there, and not by a run"),
         (BOARD + SINK + 'format = "parqet"\n', "there is no format parqet"),

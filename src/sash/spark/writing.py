@@ -70,7 +70,7 @@ def shaped(frame: DataFrame, target: Target) -> DataFrame:
 def check(spark: Any, target: Target, streaming: bool, checkpoint: str | None = None) -> None:
     """Refuse before anything runs what could not be written, or would mix what batches and streams wrote."""
     if target.kind == "jdbc":
-        postgres.schema_of(target.relation)
+        postgres.check(target.options, target.relation)
     elif target.table is not None and "path" in target.options:
         raise SashError("a table has a place already, got options.path, too")
     if target.mode == "error" and _exists(spark, target):
