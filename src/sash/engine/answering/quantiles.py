@@ -69,7 +69,7 @@ def quantile(question: Question) -> Asked:
         share = (*question.columns[1:], *question.function.parameters, 0.5)[0]
         if not isinstance(share, tuple):
             return at(share, names[0])
-        return Whole(_side_by_side([by_position(at(each, names[0])) for each in share], rows.rows, source.type))
+        return Whole(_side_by_side([by_position(at(each, names[0])) for each in share], len(bounds), source.type))
 
     def by_position(answer: Any) -> pa.Array:
         if isinstance(answer, Rows):
@@ -111,10 +111,10 @@ def _shares(question: Question, share: Any) -> np.ndarray:
     return np.ascontiguousarray(rows.placed(given), np.float64)
 
 
-def _side_by_side(answers: list[pa.Array], rows: int, kind: pa.DataType) -> pa.Array:
+def _side_by_side(answers: list[pa.Array], frames: int, kind: pa.DataType) -> pa.Array:
     """Several quantiles of each frame as one list; NULL where the frame is empty."""
     if not answers:
-        return pa.array([[]] * rows, pa.list_(kind))
-    offsets = pa.array(offsets_of(np.full(rows, len(answers))), pa.int32())
-    woven = np.arange(rows * len(answers)).reshape(len(answers), rows).T.ravel()
+        return pa.array([[]] * frames, pa.list_(kind))
+    offsets = pa.array(offsets_of(np.full(frames, len(answers))), pa.int32())
+    woven = np.arange(frames * len(answers)).reshape(len(answers), frames).T.ravel()
     return pa.ListArray.from_arrays(offsets, pa.concat_arrays(answers).take(pa.array(woven)), mask=answers[0].is_null())
