@@ -105,7 +105,9 @@ def _shares(question: Question, share: Any) -> np.ndarray:
     given = numbers(array, question.function.name)
     given = np.where(array.is_valid().to_numpy(zero_copy_only=False), given, np.nan) if array.null_count else given
     if np.any((given < 0) | (given > 1)):
-        raise SashError(f"percentage must be between 0 and 1 in every row, got {given.min()} to {given.max()}")
+        raise SashError(
+            f"percentage must be between 0 and 1 in every row, got {np.nanmin(given)} to {np.nanmax(given)}"
+        )
     if len(given) == 1:
         return given.astype(np.float64)
     return np.ascontiguousarray(rows.placed(given), np.float64)
