@@ -119,7 +119,7 @@ def test_what_is_read_is_not_written(check, spark, monkeypatch, source, sink):
     if "s3a" in source:  # there is no such store here: what would be read is not looked at
         from sash.spark import reading
 
-        monkeypatch.setattr(reading, "read", lambda spark, origin, streaming: spark.range(1))
+        monkeypatch.setattr(reading, "read", lambda spark, *origin: (spark.range(1), None))
     spark.sql("create table if not exists kept (n int) using parquet")
     try:
         with pytest.raises(SashError, match=r"p\.toml, line \d+: .* is read by this pipeline; it cannot be written"):

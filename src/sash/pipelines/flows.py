@@ -15,7 +15,7 @@ from sash.pipelines.building import Built, at, resolved
 from sash.pipelines.loading import Loaded
 from sash.pipelines.model import SpansStep, SqlStep, StreamStep
 from sash.pipelines.reporting import Progress, Reporter
-from sash.spark import batches, checkpoints, flowing, writing
+from sash.spark import batches, checkpoints, flowing, messages, writing
 from sash.sql.rows import rows_of
 
 BESIDE = ("console", "memory", "noop")  # formats that keep nothing
@@ -45,24 +45,25 @@ def flows(loaded: Loaded) -> list[Flow]:
         sinks = [number for number, taken in named.items() if taken == board]
         late = any(loaded.pipeline.sinks[number].late for number in sinks)
         if late:
-            sinks += [number for number, taken in named.items() if board in _before(loaded, taken)]
+            sinks += [number for number, taken in named.items() if board in before(loaded, taken)]
         if late or len(sinks) > 1:
             shared |= dict.fromkeys(sinks, Flow(board, tuple(sorted(sinks)), late, splits=True))
     every = [shared.get(number) or Flow(taken, (number,)) for number, taken in named.items()]
     return list(dict.fromkeys(every))
 
 
-def _before(loaded: Loaded, name: str) -> set[str]:
+def before(loaded: Loaded, name: str) -> set[str]:
     """The steps and sources that a step is made from, at any distance."""
     step = next((each for each in loaded.pipeline.steps if each.name == name), None)
     if step is None:
         return set()
     if isinstance(step, SqlStep):
-        earlier = [each.name for each in loaded.pipeline.steps[: loaded.pipeline.steps.index(step)]]
+        steps = loaded.pipeline.steps[: loaded.pipeline.steps.index(step)]
+        earlier = [*loaded.pipeline.sources, *(each.name for each in steps)]
         names = {each for each in earlier if re.search(rf"\b{each}\b", step.sql, re.IGNORECASE)}
     else:
         names = {step.from_}
-    return names.union(*(_before(loaded, each) for each in names))
+    return names.union(*(before(loaded, each) for each in names))
 
 
 def check(loaded: Loaded, spark: Any, targets: list[writing.Target]) -> None:
@@ -125,6 +126,8 @@ def start(loaded: Loaded, built: Built, flow: Flow, targets: list[writing.Target
     step = next(each for each in loaded.pipeline.steps if each.name == flow.taken)
     if flow.late and isinstance(step, StreamStep | SpansStep):
         frame = built.boards[flow.taken].results(emit=step.emit, starts=step.starts, late=True)
+        for malformed in messages_of(loaded, built, flow.taken).values():
+            frame = messages.beside_answers(frame, malformed)
     parts = []
     for number in flow.sinks:
         sink = loaded.pipeline.sinks[number]
@@ -133,6 +136,12 @@ def start(loaded: Loaded, built: Built, flow: Flow, targets: list[writing.Target
     if folder is not None:
         checkpoints.keep_members(frame.sparkSession, folder, [each.target.name for each in parts])
     return batches.start(frame, flow.name, parts, folder, trigger, early, reporter.show)
+
+
+def messages_of(loaded: Loaded, built: Built, board: str) -> dict[str, Any]:
+    """The messages that are no rows, of each source that a board is made from."""
+    sources = before(loaded, board)
+    return {name: malformed for name, malformed in built.malformed.items() if name in sources}
 
 
 def _steps(loaded: Loaded, board: str, taken: str) -> tuple[tuple[str, str], ...]:
@@ -166,6 +175,7 @@ class Watch:
         self.number, self.name, self.query, self.flow = number, loaded.sink_name(number), query, flow
         self.taken, self.late = loaded.taken(loaded.pipeline.sinks[number]), loaded.pipeline.sinks[number].late
         self.progress = Progress(self.name)
+        self.malformed: dict[str, int] = {}  # messages that were no rows, by source
         self._seen = ""
 
     def look(self, reporter: Reporter) -> None:
@@ -186,7 +196,7 @@ class Watch:
     def rows(self) -> tuple[int | None, int | None]:
         """The rows that went into the sink, where they are known, and those that were late beside them."""
         if self.late:
-            return self.progress.late, None
+            return (self.progress.late or 0) + (self.progress.malformed or 0), None
         return (self.progress.answers if self.taken == self.flow.taken else None), self.progress.late
 
     def _add(self, batch: Any) -> None:
@@ -194,7 +204,11 @@ class Watch:
         now.batch = batch["batchId"]
         now.rows_in += batch["numInputRows"]
         now.rate = batch["processedRowsPerSecond"] or 0.0
-        for metrics in _metrics(batch):
+        for name, metrics in _metrics(batch, messages.SEEN):
+            self.malformed[name] = self.malformed.get(name, 0) + (metrics["malformed"] or 0)
+            now.malformed = sum(self.malformed.values())
+            now.rows_in -= (metrics["rows"] or 0) if self.flow.late else 0  # read twice, for those that are no rows
+        for _, metrics in _metrics(batch, "sash "):
             now.late = (now.late or 0) + (metrics["late"] or 0)
             if not self.late:
                 now.answers = (now.answers or 0) + (metrics["answers"] or 0)
@@ -204,7 +218,7 @@ class Watch:
             now.lag = max((datetime.now(UTC) - datetime.fromisoformat(mark)).total_seconds(), 0.0)
 
 
-def _metrics(batch: Any) -> Iterator[Any]:
+def _metrics(batch: Any, prefix: str) -> Iterator[tuple[str, Any]]:
     for name, metrics in (batch["observedMetrics"] or {}).items():
-        if name.startswith("sash "):
-            yield metrics
+        if name.startswith(prefix):
+            yield name.removeprefix(prefix), metrics

@@ -17,7 +17,7 @@ from sash.pipelines.building import Built, build
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Reporter, Summary, Written
 from sash.pipelines.targets import checked
-from sash.spark import batches, flowing, queries, reading, writing
+from sash.spark import batches, flowing, messages, queries, reading, writing
 from sash.sql import texts
 
 PAUSE = 0.3  # seconds between two looks at a stream
@@ -74,7 +74,7 @@ def _written(loaded: Loaded, built: Built, targets: list[writing.Target], summar
         reporter.began(target.name)
         begin, count = time.monotonic(), reading.Count()
         with _failing(loaded, number):
-            frame = _late(built.boards[taken].late()) if sink.late else built.frames[taken]
+            frame = _late(loaded, built, taken) if sink.late else built.frames[taken]
             rows = _write(count.of(writing.shaped(frame, target)), target, count, reporter)
             if taken in built.boards and not sink.late and taken not in aside:
                 aside[taken] = built.boards[taken].late().count()
@@ -85,11 +85,18 @@ def _written(loaded: Loaded, built: Built, targets: list[writing.Target], summar
         for name in built.needs[taken]:
             if name not in summary.rows_in:
                 summary.rows_in[name] = built.counts[name].get()
+    for name, malformed in built.malformed.items():
+        if (many := malformed.count()) > 0:
+            summary.malformed[name] = many
 
 
-def _late(frame: Any) -> Any:
-    """Rows that came too late, with the reason first, as those of a stream."""
-    return frame.select("reason", *(quoted(name) for name in frame.columns if name != "reason"))
+def _late(loaded: Loaded, built: Built, taken: str) -> Any:
+    """Rows that came too late, with the reason first, as those of a stream; and messages that are no rows."""
+    frame = built.boards[taken].late()
+    frame = frame.select("reason", *(quoted(name) for name in frame.columns if name != "reason"))
+    for malformed in flows.messages_of(loaded, built, taken).values():
+        frame = messages.beside_late(frame, malformed)
+    return frame
 
 
 def _write(frame: Any, target: writing.Target, count: reading.Count, reporter: Reporter) -> int | None:
@@ -133,6 +140,9 @@ def _streamed(
             written = Written(watch.name, watch.taken, place, *watch.rows, time.monotonic() - begin)
             summary.sinks.append(written)
             summary.rows_in[watch.name] = watch.progress.rows_in
+            for name, count in watch.malformed.items():
+                if count:
+                    summary.malformed[name] = max(count, summary.malformed.get(name, 0))
             reporter.ended(written)
 
 

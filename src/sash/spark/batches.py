@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from sash.errors import SashError
 from sash.spark import postgres, queries
 from sash.spark.flowing import SHOWN, Show, when
+from sash.spark.messages import MESSAGE
 from sash.spark.writing import BATCH, Target, plain, shaped
 
 LATE = "late"  # the column that rows set aside are in
@@ -42,7 +43,13 @@ def start(
 ) -> Any:
     """A query whose batches go to all sinks."""
     on_server = type(frame).__module__.startswith("pyspark.sql.connect")  # where this process cannot be reached
-    put = _put(tuple(parts), LATE in frame.columns, checkpoint, None if on_server else show)
+    put = _put(
+        tuple(parts),
+        LATE in frame.columns,
+        checkpoint,
+        None if on_server else show,
+        None if on_server else frame.sparkSession,  # a batch has a copy of it, with views of its own
+    )
     writer: Any = frame.writeStream.queryName(name).outputMode("update" if updates else "append")
     writer = writer.option("checkpointLocation", checkpoint) if checkpoint else writer
     return writer.trigger(**when(trigger)).foreachBatch(put).start()
@@ -60,22 +67,26 @@ def failed_sink(sentence: str, names: Sequence[str]) -> tuple[str | None, str]:
     return None, sentence
 
 
-def _put(parts: tuple[Part, ...], splits: bool, checkpoint: str | None, show: Show | None) -> Any:
-    kept: dict[str, list[Any]] = {}  # of sinks in memory
+def _put(parts: tuple[Part, ...], splits: bool, checkpoint: str | None, show: Show | None, spark: Any) -> Any:
+    held: dict[str, list[Any]] = {}  # of sinks in memory
 
     def put(batch: DataFrame, number: int) -> None:
         batch = batch.persist()  # the state moves on once, whatever is read how often
         try:
             late = F.count(LATE) if splits else F.lit(0)
             counted = batch.agg(F.count(F.lit(1)).alias("all"), late.alias("late")).collect()[0]
-            answers = batch.where(f"{LATE} is null").drop(LATE) if splits else batch
-            aside = batch.where(f"{LATE} is not null").select(f"{LATE}.reason", f"{LATE}.row.*") if splits else None
+            answers = batch.where(f"{LATE} is null").drop(LATE, MESSAGE) if splits else batch
+            aside = _aside(batch) if splits else None
             for part in parts:
-                rows = aside if part.late else answers if part.through is None else part.through(answers)
+                rows: Any = aside if part.late else part.through(answers) if part.through else answers
                 if not (counted["late"] if part.late else counted["all"] - counted["late"]):
                     continue
                 try:
-                    _write(rows, part.target, number, checkpoint, show, kept)
+                    if part.target.kind == "memory":
+                        held.setdefault(part.target.name, []).append(rows.toArrow())
+                        _view(spark or rows.sparkSession, part.target.name, held[part.target.name])
+                    else:
+                        _write(rows, part.target, number, checkpoint, show)
                 except Exception as error:
                     raise SashError(f"sink {part.target.name}: {queries.said(error) or error}") from error
         finally:
@@ -84,9 +95,13 @@ def _put(parts: tuple[Part, ...], splits: bool, checkpoint: str | None, show: Sh
     return put
 
 
-def _write(
-    rows: Any, target: Target, number: int, checkpoint: str | None, show: Show | None, kept: dict[str, list[Any]]
-) -> None:
+def _aside(batch: DataFrame) -> DataFrame:
+    """Rows that were set aside, the reason first; behind them, what is known of messages that are no rows."""
+    message = [f"{MESSAGE}.*"] if MESSAGE in batch.columns else []
+    return batch.where(f"{LATE} is not null").select(f"{LATE}.reason", f"{LATE}.row.*", *message)
+
+
+def _write(rows: Any, target: Target, number: int, checkpoint: str | None, show: Show | None) -> None:
     """Put the rows of a batch into a sink; again into the same place, where they come again."""
     if target.kind == "noop":
         return
@@ -95,10 +110,6 @@ def _write(
             rows.show(SHOWN)
         else:
             show(target.name, rows.limit(SHOWN + 1).toArrow())
-        return
-    if target.kind == "memory":
-        kept.setdefault(target.name, []).append(rows.toArrow())
-        _view(rows.sparkSession, target.name, kept[target.name])
         return
     rows = shaped(rows, target)
     if target.kind == "jdbc" and postgres.is_postgres(target.options):
