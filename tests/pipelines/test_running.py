@@ -151,6 +151,13 @@ def test_late_rows_have_a_sink_of_their_own(pipeline):
     assert written == [("at is NULL", "AA")]
 
 
+def test_a_sink_of_late_rows_can_be_read_where_none_came(pipeline):
+    pipeline(STREAM + BOARD + SINK + '[[sinks]]\nlate = true\npath = "late"\n', stream=True)
+    late = pq.read_table(pipeline.folder / "late")
+    assert late.num_rows == 0
+    assert late.column_names == ["reason", "carrier", "at", "ends", "delay", "sash_batch"]
+
+
 def test_spans_and_queries_follow_each_other(pipeline):
     text = """
     [[steps]]

@@ -6,6 +6,8 @@ from sash.errors import SashError
 from sash.pipelines import build, load
 from sash.pipelines.overlaps import overlap, table
 from sash.pipelines.targets import checked
+from sash.spark import checkpoints
+from sash.spark.writing import Target
 
 SOURCE = '[sources.t]\npath = "in"\nschema = "k string, n bigint, at timestamp"\n'
 BOARD = """
@@ -225,3 +227,32 @@ def test_steps_between_a_board_and_a_sink_beside_late_rows_take_rows_one_by_one(
     told = "more is made from answers of board, whose late rows another sink takes|my_sum|LEFT_OUTER|Stream"
     with pytest.raises(SashError, match=told):
         check(STREAM + text, stream=True)
+
+
+def test_what_is_in_a_store_is_seen_through_spark(spark, tmp_path, monkeypatch):
+    """As on a cluster: nothing is looked at but by Spark."""
+    monkeypatch.setattr(checkpoints, "is_local", lambda spark, path: False)
+    (tmp_path / "old" / "_spark_metadata").mkdir(parents=True)
+    (tmp_path / "old" / "_spark_metadata" / "0").write_text("v1\n")
+    (tmp_path / "new" / "sash_batch=0" / "k=1").mkdir(parents=True)
+    (tmp_path / "new" / "sash_batch=0" / "k=1" / "part").write_text("{}")
+    (tmp_path / "empty").mkdir()
+    folder = str(tmp_path / "c")
+
+    def target(name):
+        return Target("late", "json", str(tmp_path / name), None, "append", (), {})
+
+    assert not checkpoints.begun(spark, folder)
+    checkpoints.check_parts(spark, target("gone"), folder)
+    checkpoints.check_parts(spark, target("empty"), folder)
+    with pytest.raises(SashError, match="with a query for this sink alone"):
+        checkpoints.check_parts(spark, target("old"), folder)
+    with pytest.raises(SashError, match="which has yet to begin"):
+        checkpoints.check_parts(spark, target("new"), folder)
+    checkpoints.keep_members(spark, folder, ["a", "b"])
+    (tmp_path / "c" / "metadata").write_text('{"id": "x"}')
+    assert checkpoints.begun(spark, folder)
+    checkpoints.check_parts(spark, target("new"), folder)
+    checkpoints.check_members(spark, folder, ["b", "a"])
+    with pytest.raises(SashError, match="stay those that it began with, a, b, got a"):
+        checkpoints.check_members(spark, folder, ["a"])

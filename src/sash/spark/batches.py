@@ -45,7 +45,6 @@ def start(
     on_server = type(frame).__module__.startswith("pyspark.sql.connect")  # where this process cannot be reached
     put = _put(
         tuple(parts),
-        LATE in frame.columns,
         checkpoint,
         None if on_server else show,
         None if on_server else frame.sparkSession,  # a batch has a copy of it, with views of its own
@@ -67,7 +66,8 @@ def failed_sink(sentence: str, names: Sequence[str]) -> tuple[str | None, str]:
     return None, sentence
 
 
-def _put(parts: tuple[Part, ...], splits: bool, checkpoint: str | None, show: Show | None, spark: Any) -> Any:
+def _put(parts: tuple[Part, ...], checkpoint: str | None, show: Show | None, spark: Any) -> Any:
+    splits = any(part.late for part in parts)
     held: dict[str, list[Any]] = {}  # of sinks in memory
 
     def put(batch: DataFrame, number: int) -> None:
@@ -79,7 +79,8 @@ def _put(parts: tuple[Part, ...], splits: bool, checkpoint: str | None, show: Sh
             aside = _aside(batch) if splits else None
             for part in parts:
                 rows: Any = aside if part.late else part.through(answers) if part.through else answers
-                if not (counted["late"] if part.late else counted["all"] - counted["late"]):
+                some = counted["late"] if part.late else counted["all"] - counted["late"]
+                if number > 0 and not some:  # the first batch has the columns, whatever comes
                     continue
                 try:
                     if part.target.kind == "memory":

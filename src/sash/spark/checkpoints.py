@@ -61,7 +61,7 @@ def check_parts(spark: Any, target: Target, checkpoint: str | None) -> None:
         return
     path = str(target.path).rstrip("/")
     local = is_local(spark, path)
-    if Path(path, METADATA).exists() if local else _files(spark, f"{path}/{METADATA}"):
+    if Path(path, METADATA).exists() if local else _files(spark, f"{path}/{METADATA}", some=False):
         raise SashError(
             f"{target.shown} is written by a stream with a query for this sink alone ({METADATA}): Spark would not see "
             f"what is added to it. Begin anew, with another [stream] checkpoint, and {ANOTHER}"
@@ -79,12 +79,12 @@ def _members(checkpoint: str) -> str:
     return f"{checkpoint}/{MEMBERS}"
 
 
-def _files(spark: Any, path: str) -> bool:
-    """Whether there are files at a path that only Spark can reach."""
+def _files(spark: Any, path: str, some: bool = True) -> bool:
+    """Whether there are files at a path that only Spark can reach; or whether it is there, whatever it holds."""
     try:
-        found = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
-        return bool(found.select("path").limit(1).collect())
+        found = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path).select("path")
+        return not some or bool(found.limit(1).collect())
     except Exception as error:
-        if "PATH_NOT_FOUND" not in str(error) and queries.refusal(error) is None:
+        if queries.refusal(error) is None or "PATH_NOT_FOUND" not in str(error):
             raise
         return False
