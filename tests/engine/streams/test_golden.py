@@ -48,9 +48,8 @@ def test_no_partial_changes_its_meaning_under_the_same_number():
             continue
         if fields != was_fields or (before["python"] == PYTHON and digest != was_digest):
             changed.append(name)
-    assert not changed, (
-        f"the partials of {', '.join(changed)} are defined otherwise: if they mean another thing, give it another format=; then {ANEW}"
-    )
+    told = f"the partials of {', '.join(changed)} are defined otherwise"
+    assert not changed, f"{told}: if they mean another thing, give it another format=; then {ANEW}"
     assert set(before["partials"]) <= set(now["partials"])
 
 
