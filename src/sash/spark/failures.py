@@ -27,6 +27,12 @@ RAISED = re.compile(r"^sash\.errors\.(\w+): (.*?)" + END, re.DOTALL | re.MULTILI
 OFFSET = re.compile(r"\[USER_RAISED_EXCEPTION\] (the offset of a frame must be [^\n]*?)\s*(?:SQLSTATE|\n|$)")
 FRAMES = re.compile(r"(?:[ \t].*\n)*")
 MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)[\w.]*'", re.MULTILINE)
+# what Spark says of a checkpoint whose state was kept by another operator: ours before 0.1.0.dev1
+OLDER = "Stateful operators in the metadata: [(OperatorId: 0 -> OperatorName: transformWithStateInPySparkExec"
+OLDER_ADVICE = (
+    "the checkpoint is of Sash 0.1.0.dev0 or another stateful query, and this Sash cannot go on with it: start with a "
+    "new checkpointLocation, from offsets before the windows that were open"
+)
 
 
 def install() -> None:
@@ -63,6 +69,8 @@ def recognised(error: Any) -> SashError | None:
     offset = OFFSET.search(told)
     if offset is not None:
         return made("SashError", offset[1])
+    if OLDER in told:
+        return made("SashError", OLDER_ADVICE)
     last = told.rfind(HEADER)
     if last < 0:  # with spark.sql.execution.pyspark.udf.hideTraceback.enabled
         raised = RAISED.search(told) if isinstance(error, PythonException) else None
