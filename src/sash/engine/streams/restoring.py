@@ -64,7 +64,8 @@ def array_of(parts: Mapping[str, Any], name: str, dtype: Any, length: int | None
     """A part that is an array of a type and, where that is given, of a length."""
     array = part_of(parts, name)
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        raise refused(name, f"an array of {np.dtype(dtype)}", getattr(array, "dtype", _said(array)))
+        got = _shown(array.dtype) if isinstance(array, np.ndarray) else _said(array)
+        raise refused(name, f"an array of {_shown(np.dtype(dtype))}", got)
     if length is not None and len(array) != length:
         raise refused(name, f"{length} numbers", len(array))
     return array
@@ -139,6 +140,10 @@ def positions_of(table: pa.Table, column: str, least: int, most: int) -> np.ndar
     array = table[column].to_numpy()
     refuse_outside(array, column, least, most)
     return array
+
+
+def _shown(dtype: np.dtype) -> str:
+    return str(dtype) if dtype.names is None else f"({', '.join(str(dtype[name]) for name in dtype.names)})"
 
 
 def _said(value: Any) -> str:
