@@ -137,7 +137,7 @@ def peek(values, place):
 def test_snapshots(data):
     name = data.draw(st.sampled_from(sorted(boards())))
     stream, rows, emit = boards()[name]
-    state = mutated(data.draw, kept(name))
+    state = mutated(data.draw, kept(name), opaque=name == "sketches")
 
     def work():
         operator = stream.open(emit)
@@ -200,20 +200,21 @@ class Gone(Chunks):
 def test_what_a_shard_keeps(data):
     name = data.draw(st.sampled_from(SHARDED))
     stream, rows, emit = boards()[name]
+    opaque = name == "sketches"
     job = Restarted(stream, 1, emit, limits=LIMITS)
     store = job.stores[0] = Gone(worked(name).stores[0])
     places = ["head", "bucket", *(number for number in store if number != "head")]
     place = data.draw(st.sampled_from(places))
     if place == "head":
-        store["head"] = mutated(data.draw, store["head"])
+        store["head"] = mutated(data.draw, store["head"], opaque=opaque)
     else:
         making, parts = apart(store["head"])
         k = next(k for k, (entry, _) in enumerate(parts) if entry["name"] == "bucket 0")
         entry, body = parts[k]
         if place == "bucket":
-            body = mutated(data.draw, body, inner=lambda name: name == "core")
+            body = mutated(data.draw, body, inner=lambda name: name == "core", opaque=opaque)
         else:
-            body = with_other_chunk(data.draw, body, store, place)
+            body = with_other_chunk(data.draw, body, store, place, opaque)
         parts[k] = ({**entry, "bytes": len(body)}, body)
         store["head"] = together(making, parts, store["head"])
 
@@ -225,20 +226,20 @@ def test_what_a_shard_keeps(data):
     unless_refused(work)
 
 
-def with_other_chunk(draw, bucket, store, number):
+def with_other_chunk(draw, bucket, store, number, opaque):
     """The head of a bucket that knows a chunk by its digest, once that chunk is changed."""
     making, parts = apart(bucket)
     whole = next(entry for entry, _ in parts if entry["name"] == "runs")
     for run in whole["value"]:
         if run[0] == number:
-            store[number] = changed_table(draw, store[number])
+            store[number] = changed_table(draw, store[number], opaque)
             run[2], run[6] = len(store[number]), digest_of(store[number])
             return together(making, parts, bucket)
     pieces = next(entry for entry, _ in parts if entry["name"] == "pieces")["value"]
     for part in pieces.values():
         if any(each[0] == number for each in part):
             body = b"".join(store[each[0]] for each in part)
-            store[number] = mutated(draw, body)
+            store[number] = mutated(draw, body, opaque=opaque)
             part[:] = [[number, digest_of(store[number])]]
             return together(making, parts, bucket)
     return bucket
