@@ -24,8 +24,9 @@ from sash.engine.streams.history import continued, described
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.logged import Logged
 from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.restoring import array_of, is_whole, part_of, refused, typed_of, watermark_of, whole_of
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.sharding import Share
+from sash.engine.streams.sharding import Share, cover
 from sash.engine.streams.shipping import CELLS, ROWS, Body, parted
 from sash.engine.streams.store import Store, Writing
 from sash.errors import SashError
@@ -83,7 +84,7 @@ class Shard:
     @staticmethod
     def token_of(head: bytes) -> str:
         """What names the content that a head is of."""
-        return str(unpacked(HEAD, head)["token"])
+        return str(typed_of(unpacked(HEAD, head), "token", str))
 
     @property
     def in_memory(self) -> int:
@@ -96,12 +97,20 @@ class Shard:
         Queries that are new answer windows that begin at ``start`` or later, and after all rows that came so far.
         """
         parts = unpacked(HEAD, head)
-        self.next, self.token, self.latest, self.moment, self.watermark = (
-            parts[name] for name in ("next", "token", "latest", "moment", "watermark")
-        )
-        self.told = continued(parts["told"], self.told, max(start, self.latest + 1))
-        self.heads = {Share(*share): parts[f"bucket {k}"].tobytes() for k, (*share, _) in enumerate(parts["shares"])}
-        self.sizes = {Share(*share): size for *share, size in parts["shares"]}
+        latest, shares = whole_of(parts, "latest"), part_of(parts, "shares")
+        self.told = continued(part_of(parts, "told"), self.told, max(start, latest + 1))
+        if not isinstance(shares, list) or not all(
+            isinstance(share, list) and len(share) == 3 and all(is_whole(each, 0) for each in share) for share in shares
+        ):
+            raise refused("the shares of a shard", "their bits and sizes", "another thing")
+        if not cover([Share(*share) for *share, _ in shares]):
+            raise refused("the shares of a shard", "all of its keys, each once", "others")
+        self.next, self.token, self.latest = whole_of(parts, "next", 0), typed_of(parts, "token", str), latest
+        self.moment, self.watermark = typed_of(parts, "moment", float), watermark_of(parts)
+        self.heads = {
+            Share(*share): array_of(parts, f"bucket {k}", np.uint8).tobytes() for k, (*share, _) in enumerate(shares)
+        }
+        self.sizes = {Share(*share): size for *share, size in shares}
         self.buckets = {}
 
     def work(self, bodies: Iterable[Body], watermark: int | None, store: Store) -> Iterator[Given]:

@@ -41,7 +41,14 @@ RUN = 1024  # rows of short chunks that are cumulated in one call
 BLOCK, SHORT = 128, 48  # rows whose answers wait for a loop of their own, and of windows for which that does not pay
 
 
-@kernel(sizes={"ring": twice_per_row, "back": one, "marks": count(OWN + 4)})
+def sba_sound(arrays: Any, constant: bool) -> bool:
+    """Whether chunks lie in the halves of the ring."""
+    closed, filled, front, _ = arrays["marks"][OWN:].tolist()
+    size = len(arrays["ring"]) // 2
+    return not constant or (closed in (0, 1) and 0 <= filled < size and front in (0, size))
+
+
+@kernel(sizes={"ring": twice_per_row, "back": one, "marks": count(OWN + 4)}, sound=sba_sound)
 def sba(agg: Any) -> Any:
     """SBA: chunks cumulated to the right and to the left on one thread."""
     lift, combine, load, store, answer = agg.lift, agg.combine, agg.load, agg.store, agg.answer
@@ -239,7 +246,13 @@ class Cumulating:
             pending.exception()
 
 
-@kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)}, drive=Cumulating)
+def pba_sound(arrays: Any, constant: bool) -> bool:
+    """Whether chunks follow each other."""
+    head, tail, _, _, middle, opened, chunk, _ = arrays["marks"].tolist()
+    return head <= middle <= opened <= tail and chunk >= 0
+
+
+@kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)}, drive=Cumulating, sound=pba_sound)
 def pba(agg: Any) -> Any:
     """PBA: chunks cumulated to the right, and to the left on a second thread."""
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
