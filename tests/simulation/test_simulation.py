@@ -1,0 +1,48 @@
+"""Any history of a query on Spark gives what its windows hold; a seed decides batches, retries, restarts and limits."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from itertools import islice
+
+import pytest
+
+from simulation.history import History
+from simulation.running import on_all_cores, seeds_of, wrongs
+
+SEEDS = seeds_of(os.environ.get("SASH_SEEDS", "0-149"))  # with make test
+MANY = 1_000_000  # with make test-long
+
+
+def test_histories_by_their_seeds():
+    found = wrongs(SEEDS)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.long
+def test_a_million_histories():
+    found = list(islice(on_all_cores(range(10_000, 10_000 + MANY)), 5))
+    assert not found, "\n\n".join(found)
+
+
+def told(seeds):
+    """What happened in some histories, in short."""
+    traces = []
+    for seed in seeds:
+        history = History(seed)
+        history.run()
+        traces.append("\n".join([*history.trace, repr(history.sink), repr(history.versions)]))
+    return hashlib.sha256("\n".join(traces).encode()).hexdigest()
+
+
+TOLD = "from simulation.test_simulation import told; print(told(range(8)))"
+
+
+def test_a_seed_is_one_history_to_the_last_byte_of_its_state():
+    paths = os.pathsep.join(sys.path)
+    found = [
+        subprocess.run([sys.executable, "-c", TOLD], env={**os.environ, "PYTHONHASHSEED": hashing, "PYTHONPATH": paths},
+                       check=True, capture_output=True, text=True).stdout for hashing in ("1", "2")
+    ]  # fmt: skip
+    assert found[0] == found[1]
