@@ -7,19 +7,20 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 import sash
 from engine.streams.stream_oracle import same, time_answers
 from engine.streams.test_windows import check, queries, rows, table, time_board
 from sash import functions as sf
+from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import table_of
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import Plan
@@ -133,19 +134,19 @@ def test_a_processor_in_memory(parts, wanted, count, restarts):
     board = time_board(table([]), thousands, watermark="1 hour")
     scheme = Scheme(board._scheme.schema, board._scheme.settings, board._scheme.queries)
     plan = Plan(scheme, board._slicer, "final", False, count)
-    sent = shards.cloudpickle.dumps(shards.Sent(plan, 0, False, None))
+    sent = shards.Sent(plan, 0, False, None).packed()
     tester = tester_of(Shards(sent), timeMode="EventTime", eventTimeExtractor=lambda row: 10**15)
     labels, found = shards.labels(count), []
     for place, part in enumerate(events):
         if place in restarts:
             shards._kept.clear()
-        shipped = Shipping(plan.scheme, plan.slicer, count, False).bodies([table(part)])
+        shipped = Shipping(plan.scheme, plan.slicer, count, False, Limits()).bodies([table(part)])
         for body in shipped:
-            row = Row(label=labels[body.shard], task=0, kind=body.kind, body=body.table)
-            found += tester.test(labels[body.shard], [row])
-        found += tester.setWatermark(place + 1)  # far before all events: timers fire, and no window ends
-    found += tester.setWatermark(10**9)
-    answers = [table_of(bytes(row.body)) for row in found if row.body]
+            row = pd.DataFrame([{"label": labels[body.shard], "task": 0, "kind": body.kind, "body": body.table}])
+            found.append(tester.testInPandas(labels[body.shard], row))
+        found.append(tester.setWatermark(place + 1))  # far before all events: timers fire, and no window ends
+    found.append(tester.setWatermark(10**9))
+    answers = [table_of(body) for frame in found if len(frame) for body in frame["body"] if body is not None]
     check(
         pa.concat_tables([board.results(), *answers]), time_answers([row for part in events for row in part], thousands)
     )
@@ -157,15 +158,15 @@ def test_what_a_worker_remembers_is_of_its_query():
     def tester(length):
         board = time_board(table([]), {"q": ("count", length, length)}, watermark="1 hour")
         plan = Plan(board._scheme, board._slicer, "final", False, 1)
-        sent = shards.cloudpickle.dumps(shards.Sent(plan, 0, False, None))
+        sent = shards.Sent(plan, 0, False, None).packed()
         return tester_of(Shards(sent), timeMode="EventTime", eventTimeExtractor=lambda row: 10**15)
 
     before, after = tester(1000), tester(2000)
-    before.test(7, [])
+    before.testInPandas(7, pd.DataFrame({"kind": [0], "body": [b""], "task": [0]}))
     after.updateValueState("head", 7, before.peekValueState("head", 7))
     after.updateMapState("chunks", 7, before.peekMapState("chunks", 7))
     with pytest.raises(SashError, match="query q is count"):
-        after.test(7, [])
+        after.testInPandas(7, pd.DataFrame({"kind": [0], "body": [b""], "task": [0]}))
 
 
 # Through Spark

@@ -49,6 +49,8 @@ class Aggregate:
         bulk: makes the partial of many rows at once, of NumPy arrays where ``lift`` takes values. Optional.
         pack: turns a partial into bytes, for snapshots. Optional; comes with ``unpack``.
         unpack: turns these bytes into the partial again.
+        format: the number of the partial's format: another wherever ``lift`` and ``combine`` come to give partials
+            another meaning, so that state of before is refused, not misread.
 
     >>> import math
     >>> geomean = Aggregate(
@@ -82,6 +84,7 @@ class Aggregate:
     bulk: Callable[..., State] | None = None
     pack: Callable[[State], bytes] | None = None
     unpack: Callable[[bytes], State] | None = None
+    format: int = 1
     origin: tuple[Any, ...] | None = field(default=None, init=False)  # of a built-in: its name and parameters
 
     def __post_init__(self) -> None:
@@ -101,6 +104,8 @@ class Aggregate:
         if self.pack is not None:
             _takes(self.pack, "pack", exactly=1)
             _takes(self.unpack, "unpack", exactly=1)
+        if not isinstance(self.format, int) or isinstance(self.format, bool) or self.format < 1:
+            raise SashError(f"format must be a whole number, at least 1, got {self.format!r}")
         if self.returns not in ("value", "row", "rows"):
             raise SashError(f'returns must be "value", "row" or "rows", got {self.returns!r}')
         if self.returns != "value" and not self.rows:

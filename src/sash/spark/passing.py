@@ -13,7 +13,6 @@ from sash.engine.streams.scheme import Scheme
 from sash.errors import SashError
 from sash.expressions.naming import check_names, quoted
 
-GATHERED = 1 << 20  # rows that are pushed at a time
 COMPUTED = "__sash_"
 
 
@@ -41,19 +40,6 @@ def numbered(frame: DataFrame, names: list[str]) -> DataFrame:
 def shown(aside: pa.Table) -> pa.Table:
     """Rows set aside, without the columns that were computed."""
     return aside.drop_columns([name for name in aside.column_names if name.startswith(COMPUTED)])
-
-
-def gathered(batches: Iterator[pa.RecordBatch], schema: pa.Schema, rows: int | None) -> Iterator[pa.Table]:
-    """Batches put together to tables of so many rows, or to one: what is pushed costs as much as the state, too."""
-    tables, count = [], 0
-    for batch in batches:
-        tables.append(as_schema(batch, schema))
-        count += batch.num_rows
-        if rows is not None and count >= rows:
-            yield pa.concat_tables(tables)
-            tables, count = [], 0
-    if tables:
-        yield pa.concat_tables(tables)
 
 
 def as_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:

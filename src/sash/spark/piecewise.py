@@ -14,7 +14,7 @@ from sash.algebra import Over
 from sash.engine.carrying import Carried, evaluate_carried, summarise
 from sash.engine.ranges import Cuts, KeyOrder, sample
 from sash.errors import SashError
-from sash.spark.worker import as_told, batches_of, begin, received, spilled
+from sash.spark.worker import as_told, batches_of, beginning, received, spilled
 
 SAMPLES = 1024  # of each chunk
 CHUNK = 1 << 20  # keys that are sorted at once
@@ -29,11 +29,12 @@ def sampling(order: KeyOrder, near: tuple[int, int]) -> Callable[[Batches], Batc
 
     ``near`` is how many rows frames reach before and after, which the sample must be able to tell.
     """
+    start = beginning()
 
     def sampled(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
-        begin()
+        start()
         task = TaskContext.get().partitionId() << 32  # type: ignore[union-attr]
         for number, held in enumerate(_chunks(batches, CHUNK)):
             yield from sample(pa.Table.from_batches(held), order, SAMPLES, task + number, near).to_batches()
@@ -49,6 +50,7 @@ def summarising(
     ``places`` says which columns after those named hold a row's own piece, and the first and the last that need it.
     Where the summary of an interval may be split, a chunk at a time.
     """
+    start = beginning()
 
     def summary(held: list[pa.RecordBatch]) -> pa.RecordBatch:
         given = pa.Table.from_batches(held).columns
@@ -60,7 +62,7 @@ def summarising(
         return pa.record_batch([pa.array([said], pa.binary()), pa.array([counts], pa.binary())], list(SUMMARY))
 
     def summarised(batches: Batches) -> Batches:
-        begin()
+        start()
         for held in _chunks(batches, CHUNK if splits else None):
             yield summary(held)
 
@@ -88,10 +90,10 @@ def piecewise(
     memory: int | None,
 ) -> Callable[[Any], Any]:
     """What the UDF runs: rows of whole pieces, copies among them; each gets an answer, right where it is its own."""
-    inputs = [name for name in names if name not in (PIECE, OWN, TOLD)]
+    inputs, start = [name for name in names if name not in (PIECE, OWN, TOLD)], beginning()
 
     def evaluated(batches: Iterator[Any]) -> Iterator[pa.Array]:
-        begin()
+        start()
         rows = received(batches, names)
         first = next(rows, None)
         if first is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row
+    import pandas as pd  # type: ignore[import-untyped]
 
 HEAD, CHUNKS = "head", "chunks"
 
@@ -29,13 +29,13 @@ class Shards(StatefulProcessor):
         self.head = handle.getValueState(HEAD, "body binary")
         self.chunks = handle.getMapState(CHUNKS, "number bigint", "body binary")
 
-    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
         """Take a batch."""
         from sash.spark.shards import work
 
         return work(self, int(key[0]), rows, timerValues.getCurrentWatermarkInMs())
 
-    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:
         """The watermark has moved, and nothing came."""
         from sash.spark.shards import work
 

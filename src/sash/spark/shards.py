@@ -6,29 +6,31 @@ shards have one each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
 from pyspark import cloudpickle
-from pyspark.sql import Row
 
 from sash import options
-from sash.engine.streams.log import cut
+from sash.engine.memory import within_memory
+from sash.engine.sizes import cut
+from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import table_bytes
-from sash.engine.streams.shard import Done, Plan, Seen, Shard
+from sash.engine.streams.shard import Plan, Seen, Shard
 from sash.engine.streams.shipping import Body
 from sash.engine.streams.sources import with_late
 from sash.errors import SashError
 from sash.spark.passing import shown
 from sash.spark.processor import Shards
 from sash.spark.worker import begin
+from sash.version import VERSION
 
 SEEN = Seen._fields
 GIVEN = "body binary, late bigint, answers bigint, rate double, windows bigint, keys bigint, size bigint"
-ROWS, LARGE = 1 << 17, 1 << 25  # answers, and bytes, of one body
-
+NOTHING = Seen(0, 0, 0.0, 0, 0, 0)
 LIGHT = 1 << 16  # bytes that a shard takes in memory at least
 
 _kept: dict[tuple[bytes, int], Shard] = {}  # what this worker has in memory; the one used last is the last
@@ -42,69 +44,94 @@ class Sent(NamedTuple):
     late: bool  # whether late rows are shown
     memory: int | None  # bytes that one may use, where the options say
 
+    @property
+    def limits(self) -> Limits:
+        """How much a task may have in memory here."""
+        return Limits.of(self.memory or options.budget())
+
+    def packed(self) -> bytes:
+        """The same as bytes, behind the version of the Sash that wrote them."""
+        return VERSION.encode() + b"\n" + cloudpickle.dumps(self)  # type: ignore[no-untyped-call]
+
 
 @lru_cache(maxsize=16)
 def opened(sent: bytes) -> Sent:
-    """What was pickled, read once by each worker."""
-    return cloudpickle.loads(sent)
+    """What was packed, read once by each worker."""
+    version, _, body = sent.partition(b"\n")
+    begin(version.decode())
+    return cloudpickle.loads(body)
 
 
-def work(processor: Shards, label: int, rows: Iterator[Row], moment: int) -> Iterator[Row]:
-    """What a shard does with a batch; ``moment`` is the watermark in milliseconds."""
-    begin()
-    sent = opened(processor.plan)
-    came = sorted(rows, key=lambda row: row["task"])  # in whatever order they come, they are folded in one
-    bodies = [Body(0, int(row["kind"]), bytes(row["body"])) for row in came]
-    watermark = moment * 1000 if moment > 0 else None  # Spark begins with 1970
-    shard = _shard(processor, sent, label, watermark)
-    timer = _timer(shard) if shard.token else None
-    done = shard.work(bodies, watermark, _reader(processor))
-    _keep(processor, done)
-    _wait(processor, timer, _timer(shard))
-    _remember((processor.plan, label), shard, (sent.memory or options.budget()) // 2)
-    answers = with_late(done.answers, shown(done.late)) if sent.late else done.answers
-    yield Row(body=b"", **done.seen._asdict())
-    for part in cut(answers, LARGE, ROWS):
-        yield Row(body=table_bytes(part), **dict.fromkeys(Seen._fields))
+class Chunks:
+    """Chunks in Spark's state."""
 
+    def __init__(self, processor: Shards) -> None:
+        self.state = processor.chunks
 
-def _reader(processor: Shards) -> Callable[[int], bytes]:
-    def read(number: int) -> bytes:
-        found = processor.chunks.getValue((number,))
+    def read(self, number: int) -> bytes:
+        """A chunk."""
+        found = self.state.getValue((number,))
         if found is None:
             raise SashError(f"state must be whole; chunk {number} is gone")
         return bytes(found[0])
 
-    return read
+    def write(self, number: int, body: bytes) -> None:
+        """Keep a chunk."""
+        self.state.updateValue((number,), (body,))
+
+    def remove(self, number: int) -> None:
+        """Drop a chunk."""
+        self.state.removeKey((number,))
 
 
-def _shard(processor: Shards, sent: Sent, label: int, watermark: int | None) -> Shard:
+def work(processor: Shards, label: int, frames: Iterator[pd.DataFrame], moment: int) -> Iterator[pd.DataFrame]:
+    """What a shard does with a batch; ``moment`` is the watermark in milliseconds.
+
+    Each frame that it gives is a batch of its own on the way to the JVM, so that none is large.
+    """
+    sent = opened(processor.plan)
+    limits = sent.limits
+    watermark = moment * 1000 if moment > 0 else None  # Spark begins with 1970
+    with within_memory(limits.memory, "the state and the answers of a shard"):
+        shard = _shard(processor, sent, label, watermark, limits)
+        timer = _timer(shard) if shard.token else None
+        for answers, late in shard.work(_bodies(frames), watermark, Chunks(processor)):
+            table = with_late(answers, shown(late)) if sent.late else answers
+            for part in cut(table, limits.body, limits.answers):
+                yield _frame(table_bytes(part), NOTHING)
+        processor.head.update((shard.head,))
+        _wait(processor, timer, _timer(shard))
+        _remember((processor.plan, label), shard, limits.memory // 2)
+        yield _frame(None, shard.seen)
+
+
+def _bodies(frames: Iterator[pd.DataFrame]) -> Iterator[Body]:
+    for frame in frames:
+        for kind, body, task in zip(frame["kind"], frame["body"], frame["task"], strict=True):
+            yield Body(0, int(kind), bytes(body), int(task))
+
+
+def _frame(body: bytes | None, seen: Seen) -> pd.DataFrame:
+    return pd.DataFrame({"body": [body], **{name: [value] for name, value in seen._asdict().items()}})
+
+
+def _shard(processor: Shards, sent: Sent, label: int, watermark: int | None, limits: Limits) -> Shard:
     """The shard as it was kept: in this worker's memory, or in Spark's store."""
     kept = processor.head.get()
     if kept is None:
-        return Shard(sent.plan)
+        return Shard(sent.plan, limits)
     head = bytes(kept[0])
     remembered = _kept.pop((processor.plan, label), None)
     if remembered is not None and remembered.token == Shard.token_of(head):
         return remembered
-    shard = Shard(sent.plan)
-    start = (watermark or 0) + sent.delay + 1000  # Spark's watermark is of whole milliseconds
-    shard.restore(head, _reader(processor), start)
+    shard = Shard(sent.plan, limits)
+    shard.restore(head, (watermark or 0) + sent.delay + 1000)  # Spark's watermark is of whole milliseconds
     return shard
-
-
-def _keep(processor: Shards, done: Done) -> None:
-    for number, body in done.put.items():
-        processor.chunks.updateValue((number,), (body,))
-    for number in done.drop:
-        processor.chunks.removeKey((number,))
-    processor.head.update((done.head,))
 
 
 def _timer(shard: Shard) -> int:
     """When a shard is due again: as soon as the watermark moves."""
-    watermark = shard.operator.watermark
-    return 1 if watermark is None else watermark // 1000 + 1
+    return 1 if shard.watermark is None else shard.watermark // 1000 + 1
 
 
 def _wait(processor: Shards, before: int | None, timer: int) -> None:
@@ -119,7 +146,7 @@ def _wait(processor: Shards, before: int | None, timer: int) -> None:
 def _remember(name: tuple[bytes, int], shard: Shard, budget: int) -> None:
     """Hold a shard for the next batch, as far as memory allows; those that were not asked for longest go first."""
     _kept[name] = shard
-    while len(_kept) > 1 and sum(LIGHT + 4 * each.size for each in _kept.values()) > budget:
+    while len(_kept) > 1 and sum(LIGHT + each.in_memory for each in _kept.values()) > budget:
         del _kept[next(iter(_kept))]
 
 

@@ -1,6 +1,6 @@
 """Continuous queries on a streaming DataFrame of Spark: rows are folded where they are, and shards answer windows.
 
-    rows -> mapInArrow: partials, packed by shard -> transformWithState: shards -> mapInArrow: answers
+    rows -> mapInArrow: partials, packed by shard -> transformWithStateInPandas: shards -> mapInArrow: answers
 
 Between the two, a row of Spark is a whole table of ours as bytes, so that no row of data passes through Python alone.
 """
@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 import pyarrow as pa
-from pyspark import TaskContext, cloudpickle
+from pyspark import TaskContext
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -22,6 +22,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DateType, TimestampNTZType
 
 from sash import options
+from sash.engine.memory import within_memory
 from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.packing import table_of
 from sash.engine.streams.queries import Query, Settings, Spans
@@ -36,11 +37,10 @@ from sash.expressions.columns import Foreign
 from sash.expressions.naming import bind
 from sash.spark import failures
 from sash.spark.inputs import spark_column
-from sash.spark.passing import GATHERED, columns_of, gathered, narrowed, numbered, refuse_unknown, shown, told
+from sash.spark.passing import as_schema, columns_of, narrowed, numbered, refuse_unknown, shown, told
 from sash.spark.processor import Shards
 from sash.spark.shards import GIVEN, SEEN, Sent, labels, opened
 from sash.spark.streams import Read, SparkSource
-from sash.spark.worker import begin
 from sash.windows.extents import microseconds
 from sash.windows.intervals import Interval
 
@@ -131,14 +131,14 @@ class StreamingSource(SparkSource):
 
         delay = scheme.delay
         assert delay is not None
-        sent = cloudpickle.dumps(Sent(plan, delay, late, options.asked_memory()))  # type: ignore[no-untyped-call]
+        sent = Sent(plan, delay, late, options.asked_memory()).packed()
         packed = numbered(self._watermarked(read, delay), names).mapInArrow(_folds(sent), BODIES)
-        kept = packed.groupBy("label").transformWithState(
+        kept = packed.groupBy("label").transformWithStateInPandas(
             Shards(sent), GIVEN, "Update" if emit == "updates" else "Append", "EventTime"
         )
         found = (
             _observed(kept, scheme.queries[0].name)
-            .where("late is null")
+            .where("body is not null")
             .select("body")
             .mapInArrow(_answers(given), from_arrow_schema(given))
         )
@@ -187,20 +187,21 @@ def _folds(sent: bytes) -> Any:
     """What a task does with its rows: a body for each shard, or more."""
 
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        begin()
-        plan, _, late, _ = opened(sent)
+        plan, _, late, _ = given = opened(sent)
+        limits = given.limits
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
-        tables = gathered(batches, plan.scheme.schema, GATHERED)
+        tables = (as_schema(batch, plan.scheme.schema) for batch in batches)
         numbers = labels(plan.shards)
-        for body in Shipping(plan.scheme, plan.slicer, plan.shards, late).bodies(tables):
-            row = {
-                "label": pa.array([numbers[body.shard]], pa.int32()),
-                "task": pa.array([task], pa.int32()),
-                "kind": pa.array([body.kind], pa.int32()),
-                "body": pa.array([body.table], pa.binary()),
-            }
-            yield pa.RecordBatch.from_pydict(row)
+        with within_memory(limits.memory, "the rows or partials that a task folds"):
+            for body in Shipping(plan.scheme, plan.slicer, plan.shards, late, limits).bodies(tables):
+                row = {
+                    "label": pa.array([numbers[body.shard]], pa.int32()),
+                    "task": pa.array([task], pa.int32()),
+                    "kind": pa.array([body.kind], pa.int32()),
+                    "body": pa.array([body.table], pa.binary()),
+                }
+                yield pa.RecordBatch.from_pydict(row)
 
     return fold
 

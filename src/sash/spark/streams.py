@@ -16,32 +16,28 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from sash import options
 from sash.algebra import Over
+from sash.engine.memory import within_memory
 from sash.engine.reading import rewritten
+from sash.engine.sizes import together
+from sash.engine.spilling.apart import groups
 from sash.engine.streams.lateness import Late
+from sash.engine.streams.limits import Limits
 from sash.engine.streams.operator import Operator
+from sash.engine.streams.partials import KEY
 from sash.engine.streams.queries import Query, Settings
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sources import Source, with_late
 from sash.errors import SashError
 from sash.expressions.columns import Foreign, Name
+from sash.expressions.evaluation import evaluate
 from sash.expressions.naming import bind, quoted
 from sash.planner.streams import StreamPlan
 from sash.spark import failures
 from sash.spark.inputs import arrow_types, spark_column
-from sash.spark.passing import (
-    COMPUTED,
-    GATHERED,
-    as_schema,
-    columns_of,
-    gathered,
-    narrowed,
-    numbered,
-    refuse_unknown,
-    shown,
-    told,
-)
-from sash.spark.worker import begin
+from sash.spark.passing import COMPUTED, as_schema, columns_of, narrowed, numbered, refuse_unknown, shown, told
+from sash.spark.worker import beginning
 from sash.windows import Window
 
 ANYWHERE = Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
@@ -140,9 +136,11 @@ class SparkSource(Source):
             return self._by_partials(board, operator)
         schema = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
 
-        def found(operator: Operator) -> pa.Table:
-            closed = operator.close()
-            return with_late(closed, shown(operator.late())) if late else closed
+        def found(operator: Operator, limits: Limits) -> Iterator[pa.Table]:
+            for closed in operator.closing(limits):
+                yield with_late(closed, shown(operator.late())) if late else closed
+            if late:
+                yield with_late(answers.empty_table(), shown(operator.late()))
 
         return self._by_rows(board, scheme, slicer, emit, starts, schema, found, whole=late, late=late)
 
@@ -154,9 +152,10 @@ class SparkSource(Source):
         """What has no place, as a DataFrame."""
         operator = board.open()
 
-        def found(operator: Operator) -> pa.Table:
-            operator.close()
-            return shown(operator.late())
+        def found(operator: Operator, limits: Limits) -> Iterator[pa.Table]:
+            for _ in operator.closing(limits):
+                pass
+            yield shown(operator.late())
 
         schema = shown(Late.schema(operator.scheme.schema).empty_table()).schema
         return self._by_rows(board, operator.scheme, operator.slicer, "final", False, schema, found, whole=True)
@@ -169,7 +168,7 @@ class SparkSource(Source):
         emit: str,
         starts: bool,
         schema: pa.Schema,
-        found: Callable[[Operator], pa.Table],
+        found: Callable[[Operator, Limits], Iterator[pa.Table]],
         whole: bool,
         late: bool = False,
     ) -> DataFrame:
@@ -180,16 +179,23 @@ class SparkSource(Source):
         kept = scheme if names == list(scheme.schema.names) else narrowed(scheme, names)
         keys = [spark_column(key if isinstance(key, Foreign) else bind(key, names)) for key in settings.key]
         placed = numbered(frame.repartition(*keys) if keys else frame.repartition(1), names)
+        start, memory, by_key = beginning(), options.asked_memory(), kept.settings.key
 
         def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            begin()
-            operator = Operator(kept, slicer, emit=emit, starts=starts, arrival=False)
-            operator.unmoved()
-            for table in gathered(batches, kept.schema, None if emit == "updates" else GATHERED):
-                pushed = operator.push(table)
-                if pushed.num_rows:
-                    yield from told(with_late(pushed, shown(operator.late())) if late else pushed, schema)
-            yield from told(found(operator), schema)
+            start()
+            limits = Limits.of(memory or options.budget())
+            came = (as_schema(batch, kept.schema) for batch in batches)
+            with within_memory(limits.memory, "the rows of a task"):
+                for rows in groups(came, lambda table: [evaluate(key, table) for key in by_key], kept.key_names,
+                                   limits.memory):  # fmt: skip
+                    operator = Operator(kept, slicer, emit=emit, starts=starts, arrival=False)
+                    operator.unmoved()
+                    at_once = emit == "updates"
+                    for table in [pa.concat_tables(rows)] if at_once else together(rows, limits.batch, limits.rows):
+                        pushed = operator.push(table)
+                        if pushed.num_rows:
+                            yield from told(with_late(pushed, shown(operator.late())) if late else pushed, schema)
+                    yield from (batch for table in found(operator, limits) for batch in told(table, schema))
 
         return placed.mapInArrow(work, from_arrow_schema(schema))
 
@@ -201,26 +207,40 @@ class SparkSource(Source):
         scheme, slicer = narrowed(operator.scheme, names), operator.slicer
         emit, starts, answers = operator.emit, operator.with_starts, operator.answer_schema
         partials = Operator(scheme, slicer).partials().schema
+        start, memory = beginning(), options.asked_memory()
+        keys = [name for name in partials.names if name.startswith(KEY)]
 
         def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            begin()
+            start()
+            limits = Limits.of(memory or options.budget())
             operator = Operator(scheme, slicer)
             operator.unmoved()
-            for table in gathered(batches, scheme.schema, GATHERED):
-                operator.push(table)
-            yield from told(operator.partials(), partials)
+            with within_memory(limits.memory, "the partials of a task"):
+                came = (as_schema(batch, scheme.schema) for batch in batches)
+                for table in together(came, limits.batch, limits.rows):
+                    operator.push(table)
+                    if operator.size > limits.folded:
+                        yield from told(operator.partials(), partials)
+                        operator = Operator(scheme, slicer)
+                        operator.unmoved()
+                yield from told(operator.partials(), partials)
 
         def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            begin()
-            operator = Operator(scheme, slicer, emit=emit, starts=starts)
-            operator.unmoved()
-            tables = [as_schema(batch, partials) for batch in batches]
-            if tables:
-                operator.take(pa.concat_tables(tables))
-            yield from told(operator.close(), answers)
+            start()
+            limits = Limits.of(memory or options.budget())
+            came = (as_schema(batch, partials) for batch in batches)
+            with within_memory(limits.memory, "the partials and answers of a task"):
+                named = scheme.key_names
+                for cells in groups(came, lambda table: [table[key] for key in keys], named, limits.memory):
+                    operator = Operator(scheme, slicer, emit=emit, starts=starts)
+                    operator.unmoved()
+                    for table in together(cells, limits.batch):
+                        operator.take(table)
+                    for closed in operator.closing(limits):
+                        yield from told(closed, answers)
 
         folded = numbered(frame, names).mapInArrow(fold, from_arrow_schema(partials))
-        keys = [F.col(quoted(name)) for name in partials.names if name.startswith("key ")]
-        return (folded.repartition(*keys) if keys else folded.repartition(1)).mapInArrow(
+        columns = [F.col(quoted(name)) for name in keys]
+        return (folded.repartition(*columns) if columns else folded.repartition(1)).mapInArrow(
             answer, from_arrow_schema(answers)
         )

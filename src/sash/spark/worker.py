@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -16,10 +17,21 @@ from sash.engine.ranges import together as reaching
 from sash.engine.spilling import Ranges, scratch
 from sash.engine.spilling import answers as spilling
 from sash.errors import SashError
+from sash.version import VERSION
 
 
-def begin() -> None:
-    """Prepare a task: it has one core, since the others have tasks of their own."""
+def beginning() -> Callable[[], None]:
+    """What a task does first; made by the driver, whose version it knows."""
+    return partial(begin, VERSION)
+
+
+def begin(driver: str) -> None:
+    """Prepare a task, given the driver's Sash: it has one core, since the others have tasks of their own."""
+    if driver != VERSION:
+        raise SashError(
+            f"the driver and its workers must have one Sash, got {driver} on the driver and {VERSION} in a worker: "
+            "install the same on both"
+        )
     os.environ.setdefault("SASH_THREADS", "1")
 
 
@@ -35,14 +47,14 @@ def evaluation(
 
     ``together`` are the keys by which all rows of a partition are in the task; ``among`` settles ties.
     """
-    pieces = ranges(columns)
+    pieces, start = ranges(columns), beginning()
 
     def answered(table: pa.Table) -> pa.Table:
         out = evaluate(table, columns, arrival=False, among=among)
         return as_told({name: out[name] for name in columns}, answers)
 
     def evaluated(batches: Iterator[Any]) -> Iterator[pa.Array]:
-        begin()
+        start()
         yield from spilled(received(batches, names), answered, together, pieces, memory, len(columns))
 
     return batches_of(evaluated)

@@ -13,10 +13,12 @@ import sash
 from engine.streams.stream_oracle import count_answers, same, time_answers
 from engine.streams.test_windows import SCHEMA, check, microseconds, queries, rows, table, time_board
 from sash import functions as sf
+from sash.engine.streams.limits import Limits
+from sash.engine.streams.logged import Logged
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import Plan, Shard
-from sash.engine.streams.sharding import shards_of
+from sash.engine.streams.sharding import Share, shards_of
 from sash.engine.streams.shipping import CELLS, Shipping
 from sash.errors import SashError
 from strategies import usually
@@ -24,12 +26,26 @@ from strategies import usually
 END = 10**15
 
 
+class Chunks(dict):
+    """A store in memory, which counts what is written."""
+
+    written = 0
+
+    read = dict.__getitem__
+    remove = dict.__delitem__
+
+    def write(self, number, body):
+        assert number not in self
+        self[number] = body
+        self.written += len(body)
+
+
 class Job:
     """A query as Spark runs it: tasks ship rows, shards work, and what they keep is bytes in a store of their own."""
 
-    def __init__(self, board, shards=2, emit="final", late=False):
-        self.late, self.emit = late, emit
-        self.stores = [{} for _ in range(shards)]
+    def __init__(self, board, shards=2, emit="final", late=False, limits=None):
+        self.late, self.emit, self.limits = late, emit, limits or Limits()
+        self.stores = [Chunks() for _ in range(shards)]
         self.written = []
         self.asked(board)
 
@@ -37,7 +53,7 @@ class Job:
         """Ask these queries from here on."""
         scheme = Scheme(board._scheme.schema, replace(board._scheme.settings, grows=True), board._scheme.queries)
         self.plan = Plan(scheme, board._slicer, self.emit, False, len(self.stores))
-        self.shards = [None for _ in self.stores]
+        self.restart()
 
     def restart(self):
         """Forget all that is not kept."""
@@ -45,30 +61,32 @@ class Job:
 
     def batch(self, tasks, watermark):
         """The answers to the rows of some tasks, the rows set aside, and how many came late."""
-        shipping = Shipping(self.plan.scheme, self.plan.slicer, self.plan.shards, self.late)
-        bodies = [body for rows in tasks for body in shipping.bodies([rows])]
-        found = [
-            self._work(k, [body for body in bodies if body.shard == k], watermark) for k in range(len(self.stores))
-        ]
-        answers, late = (pa.concat_tables(parts) for parts in zip(*[(done.answers, done.late) for done in found]))  # noqa: B905
-        self.seen = [done.seen for done in found]
-        return answers, late, sum(done.seen.late for done in found)
+        shipping = Shipping(self.plan.scheme, self.plan.slicer, self.plan.shards, self.late, self.limits)
+        bodies = [body._replace(task=task) for task, rows in enumerate(tasks) for body in shipping.bodies([rows])]
+        given = []
+        for k in range(len(self.stores)):
+            given += self._work(k, [body for body in bodies if body.shard == k], watermark)
+        self.seen = [shard.seen for shard in self.shards]
+        answers, late = zip(*[self._none(), *given], strict=True)
+        return pa.concat_tables(answers), pa.concat_tables(late), sum(seen.late for seen in self.seen)
+
+    def _none(self):
+        operator = Operator(self.plan.scheme, self.plan.slicer, emit=self.emit)
+        return operator.answer_schema.empty_table(), operator.late()
 
     def _work(self, k, bodies, watermark):
         store = self.stores[k]
         if self.shards[k] is None:
-            self.shards[k] = Shard(self.plan)
+            self.shards[k] = Shard(self.plan, self.limits)
             if "head" in store:
-                self.shards[k].restore(store["head"], store.__getitem__, (watermark or 0) + 10)
-        assert self.shards[k].token == (Shard.token_of(store["head"]) if store else "")
-        done = self.shards[k].work(bodies, watermark, store.__getitem__)
-        store.update(done.put)
-        for number in done.drop:
-            del store[number]
-        store["head"] = done.head
-        self.written.append(len(done.head) + sum(map(len, done.put.values())))
-        assert done.seen.size == sum(map(len, store.values()))
-        return done
+                self.shards[k].restore(store["head"], (watermark or 0) + 10)
+        shard, before = self.shards[k], store.written
+        assert shard.token == (Shard.token_of(store["head"]) if store else "")
+        given = list(shard.work(bodies, watermark, store))
+        store["head"] = shard.head
+        self.written.append(len(shard.head) + store.written - before)
+        assert shard.seen.size == sum(map(len, store.values()))
+        return given
 
 
 @st.composite
@@ -105,23 +123,35 @@ def run(job, arrived):
     return pa.concat_tables(answers)
 
 
+limits = st.builds(  # of a few rows, so that buckets split, answers leave in parts, and runs are merged
+    Limits,
+    memory=st.sampled_from([6_000, 12_000, 1 << 30]),
+    rows=st.integers(1, 9),
+    body=st.integers(20, 2_000),
+    answers=st.integers(1, 9),
+    piece=st.integers(1, 900),
+    fan=st.integers(2, 5),
+    few=st.sampled_from([0, 3, 1 << 12]),
+)
+
+
 @usually(60)
-@given(disordered(), queries(), st.integers(1, 4))
-def test_windows_by_time(arrived, asked, shards):
-    job = Job(time_board(SCHEMA, asked, watermark=microseconds(arrived[1])), shards)
+@given(disordered(), queries(), st.integers(1, 4), limits)
+def test_windows_by_time(arrived, asked, shards, limits):
+    job = Job(time_board(SCHEMA, asked, watermark=microseconds(arrived[1])), shards, limits=limits)
     check(run(job, arrived), time_answers(arrived[0], asked))
     assert all(seen.windows == 0 and seen.keys == 0 for seen in job.seen)
 
 
 @usually(40)
-@given(disordered(), queries(), st.integers(1, 3))
-def test_windows_by_count(arrived, asked, shards):
+@given(disordered(), queries(), st.integers(1, 3), limits)
+def test_windows_by_count(arrived, asked, shards, limits):
     board = sash.stream(SCHEMA, time="ts", key="k", watermark=microseconds(arrived[1]))
     for name, (aggregate, length, slide) in asked.items():
         board = board.query(
             name, time_board(SCHEMA, {"q": (aggregate, 1, 1)})._queries[0].call, range=length, slide=slide
         )
-    check(run(Job(board, shards), arrived), count_answers(arrived[0], asked, ordered=True))
+    check(run(Job(board, shards, limits=limits), arrived), count_answers(arrived[0], asked, ordered=True))
 
 
 LISTED = {
@@ -131,8 +161,8 @@ LISTED = {
 
 
 @usually(40)
-@given(disordered(), st.sampled_from(list(LISTED)), st.sampled_from(["final", "changes"]))
-def test_windows_by_delta_and_punctuation(arrived, kind, emit):
+@given(disordered(), st.sampled_from(list(LISTED)), st.sampled_from(["final", "changes"]), limits)
+def test_windows_by_delta_and_punctuation(arrived, kind, emit, limits):
     events, delay, cuts, restarts = arrived
     length, slide = LISTED[kind]
     calls = {"n": sf.count(), "s": sf.sum("v"), "all": sf.collect_list("v")}
@@ -145,7 +175,7 @@ def test_windows_by_delta_and_punctuation(arrived, kind, emit):
             calls, range=length, **slide
         )
 
-    job = Job(board(widened(table([])).schema), 2, emit)
+    job = Job(board(widened(table([])).schema), 2, emit, limits=limits)
     found, watermark = [], None
     for part, restart in zip(batches(events, cuts), restarts, strict=True):
         if restart:
@@ -161,11 +191,11 @@ def test_windows_by_delta_and_punctuation(arrived, kind, emit):
 @usually(60)
 @given(
     st.lists(st.lists(rows, max_size=8), min_size=1, max_size=6), queries(), st.integers(0, 12), st.booleans(),
-    st.sampled_from(["final", "changes", "updates"]), st.sets(st.integers(0, 5)),
+    st.sampled_from(["final", "changes", "updates"]), st.sets(st.integers(0, 5)), limits,
 )  # fmt: skip
-def test_late_rows_and_early_answers_are_those_of_one_operator(parts, asked, delay, whole, emit, restarts):
+def test_late_rows_and_early_answers_are_those_of_one_operator(parts, asked, delay, whole, emit, restarts, limits):
     board = time_board(SCHEMA, asked, watermark=microseconds(delay))
-    job, one = Job(board, 1, emit, whole), Operator(board._scheme, board._slicer, emit=emit, arrival=False)
+    job, one = Job(board, 1, emit, whole, limits), Operator(board._scheme, board._slicer, emit=emit, arrival=False)
     one.unmoved()
     watermark, counted = None, 0
     for k, part in enumerate(parts):
@@ -173,7 +203,7 @@ def test_late_rows_and_early_answers_are_those_of_one_operator(parts, asked, del
             job.restart()
         answers, late, count = job.batch([table(part)], watermark)
         one.absorb(table(part))
-        expected = one.due() if watermark is None else one.advance(watermark)
+        expected = pa.concat_tables([one.answer_schema.empty_table(), *one.passing(watermark, Limits())])
         key = lambda row: str(row)  # noqa: E731
         assert sorted(answers.to_pylist(), key=key) == sorted(expected.to_pylist(), key=key)
         aside = one.late().to_pylist()
@@ -214,7 +244,7 @@ def test_keys_that_are_idle_are_let_go():
         job.batch([table(events)], step * 10**7 - 1 if step else None)
         sizes.append(job.seen[0].size)
     assert job.seen[0].keys <= 4000
-    assert len(job.shards[0].operator._keys) < 10_000
+    assert len(job.shards[0].buckets[Share()].operator._keys) < 10_000
     assert max(sizes[25:]) <= 1.1 * max(sizes[:25])
 
 
@@ -355,10 +385,85 @@ def test_runs_stay_few_however_many_batches_come():
     job = Job(board.query("n", sf.count(), range="1 hour", slide="1 second"), 1)
     for step in range(700):
         job.batch([table([second(step, k=str(step % 7))])], step * 10**6 or None)
-        assert len(job.shards[0].log.runs) < 40
+        assert len(job.shards[0].buckets[Share()].log.runs) < 40
     assert sum(job.written) / 700 < 4000  # bytes, most of them the head's
     job.restart()
     assert job.batch([], END)[0].num_rows > 700
+
+
+def test_merging_ends_whatever_the_width_of_rows(monkeypatch):
+    merges = []
+    condensed = Logged.condensed
+
+    def counted(self, entries):
+        merges.append(len(entries))
+        assert len(merges) < 500  # it took no end where runs of a level were just below the size of a run
+        return condensed(self, entries)
+
+    monkeypatch.setattr(Logged, "condensed", counted)
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("mid", sf.median("v"), range="1 hour")
+    board = board.query("all", sf.max("w"), range="1 hour")
+    for width in (1, 90, 400, 2_000, 9_000):
+        limits, merges[:] = Limits(body=2_000, fan=3, few=0), []
+        job = Job(board, 1, limits=limits)
+        for step in range(8):
+            rows = [second(at, v=at, k=str(at % 5)) | {"w": f"{step}-{at}".ljust(width)} for at in range(90)]
+            job.batch([table(rows)], None)
+        held = 8 * 90 * (width + 30)
+        assert len(job.shards[0].buckets[Share()].log.runs) < 4 * held / 2_000 + 20
+        job.restart()
+        assert sorted(job.batch([], END)[0]["mid"].to_pylist()) == [42.5, 43.5, 44.5, 45.5, 46.5]
+        assert sum(job.written) < 6 * held + 8 * 60_000
+
+
+def test_a_single_event_of_the_future_gives_answers_in_parts():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds")
+    board = board.query("n", sf.count(), range="90 seconds", slide="1 second")
+    limits = Limits(answers=500)
+    job = Job(board, 1, limits=limits)
+    job.batch([table([second(100, k=str(key)) for key in range(200)])], None)
+    shard, sizes = job.shards[0], []
+    for answers, _ in shard.work([], END, job.stores[0]):
+        sizes.append(answers.num_rows)
+    assert sum(sizes) == 200 * 90
+    assert max(sizes) <= 500
+    assert len(sizes) < 2 * 200 * 90 / 500
+
+
+def test_answers_that_list_rows_leave_by_their_bytes():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds")
+    board = board.query("all", sf.collect_list("w"), range="50 seconds", slide="1 second")
+    job = Job(board, 1, limits=Limits(body=40_000))
+    job.batch([table([second(at, k="a") | {"w": "x" * 1000} for at in range(100, 150)])], None)
+    parts = [answers for answers, _ in job.shards[0].work([], END, job.stores[0])]
+    assert sum(part.num_rows for part in parts) == 99
+    assert all(part.num_rows == 1 or part.nbytes < 60_000 for part in parts)
+    assert len(parts) > 30
+
+
+def test_a_shard_that_is_larger_than_memory_is_worked_on_in_buckets():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("mid", sf.median("v"), range="1 hour")
+    job = Job(board, 1, limits=Limits.of(200_000))
+    rows = [second(at, v=at, k=str(at % 50)) for at in range(3_000)]
+    most = 0
+    for start in range(0, 3_000, 300):
+        if start % 900 == 0:
+            job.restart()
+        job.batch([table(rows[start : start + 300])], 1)
+        most = max(most, job.shards[0].in_memory)
+    assert len(job.shards[0].heads) >= 4
+    assert most < 200_000
+    found = job.batch([], END)[0]
+    assert dict(zip(found["k"].to_pylist(), found["mid"].to_pylist(), strict=True)) == {
+        str(key): 1475 + key for key in range(50)
+    }
+
+
+def test_a_key_that_is_larger_than_memory_is_named():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("mid", sf.median("v"), range="1 hour")
+    job = Job(board, 1, limits=Limits.of(40_000))
+    with pytest.raises(SashError, match=r"the open windows of the key k = 'hot' have about .* kB, .* 39.1 kB .*memory"):
+        job.batch([table([second(at, k="hot") for at in range(2_000)])], None)
 
 
 def test_idle_keys_are_let_go_with_early_answers_too():
@@ -419,11 +524,11 @@ def test_keys_that_are_equal_share_a_shard(key):
         board = sash.stream(rows.schema, time="ts", key=["k", "j"], watermark="0 seconds").query(
             "n", sf.count(), range=9
         )
-        bodies = Shipping(board._scheme, board._slicer, shards, False).bodies([rows])
+        bodies = Shipping(board._scheme, board._slicer, shards, False, Limits()).bodies([rows])
         assert len({body.shard for body in bodies if body.kind}) == 1
         board = sash.stream(rows.schema, time="ts", key=["k", "j"], watermark="0 seconds")
         board = board.query("n", sf.count(), range="9 seconds")
-        bodies = Shipping(board._scheme, board._slicer, shards, False).bodies([rows])
+        bodies = Shipping(board._scheme, board._slicer, shards, False, Limits()).bodies([rows])
         assert len({body.shard for body in bodies if body.kind == CELLS}) == 1
 
 

@@ -63,6 +63,7 @@ VAR_POP = Aggregate(
     inverse=unmerge,
     commutative=True,
     cast="float64",
+    format=2,  # 1 had sums in the place of means
 )
 STDDEV_POP = VAR_POP.but(name="stddev_pop", lower=stddev_pop)
 VAR_SAMP = VAR_POP.but(name="var_samp", lower=var_samp)
@@ -107,6 +108,7 @@ SKEWNESS = Aggregate(
     identity=(0.0, 0.0, 0.0, 0.0, 0.0),
     commutative=True,
     cast="float64",
+    format=2,  # as above
 )
 KURTOSIS = SKEWNESS.but(name="kurtosis", lower=kurtosis)
 

@@ -79,6 +79,7 @@ COVAR_POP = Aggregate(
     inverse=unmerge,
     commutative=True,
     cast="float64",
+    format=2,  # 1 had sums in the place of means
 )
 COVAR_SAMP = COVAR_POP.but(name="covar_samp", lower=lambda s: None if s[0] < 2 else s[5] / (s[0] - 1))
 CORR = COVAR_POP.but(name="corr", lower=corr)
@@ -92,7 +93,8 @@ def _regression(name: str, lower: Any) -> Aggregate:
 
 def _average(name: str, lift: Any) -> Aggregate:
     """Of one of the columns, where both have a value: a sum and a count, which infinite values do not spoil."""
-    return Aggregate(name, lift=lift, combine=add_pair, lower=lambda s: s[0] / s[1], commutative=True, cast="float64")
+    return Aggregate(name, lift=lift, combine=add_pair, lower=lambda s: s[0] / s[1], commutative=True, cast="float64",
+                     format=2)  # 1 was that of the others  # fmt: skip
 
 
 AGGREGATES: Table = constants(

@@ -20,7 +20,7 @@ from sash.engine.tables import one_array
 from sash.expressions.columns import Expression
 from sash.expressions.evaluation import evaluate, predicate
 from sash.kernels.slices import numbering
-from sash.kernels.slices.due import windows_of
+from sash.kernels.slices.due import count_windows_by_key, windows_of
 from sash.kernels.sorting import argsort
 from sash.windows.extents import DeltaExtent
 from sash.windows.grids import CalendarGrid, Grid
@@ -41,6 +41,10 @@ class Axis(ABC):
     @abstractmethod
     def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows that hold a row and have ended, sorted; ``upto`` is where the watermark is."""
+
+    @abstractmethod
+    def counts(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int, out: np.ndarray) -> None:
+        """Add to a number for each key that there is, in order, how many such windows it has."""
 
     def ends_by(self, upto: int) -> bool:
         """Whether a window may have ended since the last were answered."""
@@ -70,6 +74,18 @@ class Axis(ABC):
         """The position up to which all windows of some keys have surely been answered."""
         return np.full(len(keys), LEAST)
 
+    def of_keys(self, numbers: np.ndarray) -> dict[str, Any]:
+        """The same as ``parts``, of some keys alone, which are numbered anew."""
+        keyed = self.by_key()
+        return {
+            name: _longer(part, int(numbers.max(initial=-1)) + 1)[numbers] if name in keyed else part
+            for name, part in self.parts().items()
+        }
+
+    def by_key(self) -> set[str]:
+        """Which parts have a place for each key."""
+        return set(self.parts())
+
     @abstractmethod
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
@@ -95,7 +111,13 @@ class TimeAxis(Axis):
 
     def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows that hold a row and end after what has passed, up to the watermark."""
-        return self._between(spec, key, at, self.passed, upto)
+        first, last = self._range(spec, at, self.passed, upto)
+        found = windows_of(key, first, last)
+        return found.key, self.grids[spec].ends(found.number)
+
+    def counts(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int, out: np.ndarray) -> None:
+        """Add how many windows of each key have ended."""
+        count_windows_by_key(key, *self._range(spec, at, self.passed, upto), out)
 
     def ends_by(self, upto: int) -> bool:
         """Whether a window ends after what has passed, up to the watermark."""
@@ -103,15 +125,15 @@ class TimeAxis(Axis):
             return True
         return any(first <= last for first, last in (grid.ending(self.passed, upto) for grid in self.grids))
 
-    def _between(self, spec: int, key: np.ndarray, at: np.ndarray, after: Any, upto: Any) -> Any:
+    def _range(self, spec: int, at: np.ndarray, after: Any, upto: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last window that holds each position and ends after one and up to another."""
         grid = self.grids[spec]
         first, last = grid.holding(at)
         if np.ndim(after) or after > LEAST:
             first = np.maximum(first, grid.ending(after, after)[0])
         if np.ndim(upto) or upto < MOST:
             last = np.minimum(last, grid.ending(upto, upto)[1])
-        found = windows_of(key, first, last)
-        return found.key, grid.ends(found.number)
+        return first, last
 
     def ends_at(self, spec: int, key: np.ndarray, ends: np.ndarray) -> np.ndarray | None:
         """Whether a window ends at some positions."""
@@ -141,6 +163,10 @@ class TimeAxis(Axis):
         """All that must be kept to go on later."""
         return {"passed": self.passed}
 
+    def by_key(self) -> set[str]:
+        """Time is the same for all keys."""
+        return set()
+
     def restore(self, parts: dict[str, Any]) -> None:
         """Go on with what was kept."""
         self.passed = parts["passed"]
@@ -164,7 +190,14 @@ class CountAxis(TimeAxis):
 
     def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows whose last row has come; with ``upto`` beyond all, those that are open, too."""
-        return self._between(spec, key, at, self.answered[key], self.reached[key] if upto < MOST else MOST)
+        first, last = self._range(spec, at, self.answered[key], self.reached[key] if upto < MOST else MOST)
+        found = windows_of(key, first, last)
+        return found.key, self.grids[spec].ends(found.number)
+
+    def counts(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int, out: np.ndarray) -> None:
+        """Add how many windows of each key have ended."""
+        after, reached = self.answered[key], self.reached[key] if upto < MOST else MOST
+        count_windows_by_key(key, *self._range(spec, at, after, reached), out)
 
     def ends_by(self, upto: int) -> bool:
         """Whether a window may have ended since the last were answered."""
@@ -190,6 +223,10 @@ class CountAxis(TimeAxis):
         """All that must be kept to go on later."""
         return {"reached": self.reached, "answered": self.answered}
 
+    def by_key(self) -> set[str]:
+        """Each key has its count."""
+        return set(self.parts())
+
     def restore(self, parts: dict[str, Any]) -> None:
         """Go on with what was kept."""
         self.reached, self.answered = parts["reached"], parts["answered"]
@@ -204,18 +241,27 @@ class ListedAxis(Axis):
 
     def ended(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of the windows that have ended since the last were answered."""
-        if not self.listed[spec]:
+        if not self.listed[spec] or not len(key):
             return NONE, NONE
         keys, ends = (np.concatenate(parts) for parts in zip(*self.listed[spec], strict=True))
+        here = (keys >= key[0]) & (keys <= key[-1])
+        keys, ends = keys[here], ends[here]
         order = argsort([keys.view(np.uint64), ends.view(np.uint64)])
         return keys[order], ends[order]
 
+    def counts(self, spec: int, key: np.ndarray, at: np.ndarray, upto: int, out: np.ndarray) -> None:
+        """Add how many windows of each key have ended."""
+        there = key[np.append(True, key[1:] != key[:-1])]
+        for keys, _ in self.listed[spec]:
+            out += np.bincount(np.searchsorted(there, keys), minlength=len(out))[: len(out)]
+
     def shown(self, keys: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """What a user sees as the ends of windows: all that have ended."""
-        if not self.said:
+        """What a user sees as the ends of windows: of all that have ended of these keys."""
+        if not self.said or not len(keys):
             return NONE
         all_keys, all_ends, shown = (np.concatenate(parts) for parts in zip(*self.said, strict=True))
-        return shown[argsort([all_keys.view(np.uint64), all_ends.view(np.uint64)])]
+        here = (all_keys >= keys[0]) & (all_keys <= keys[-1])
+        return shown[here][argsort([all_keys[here].view(np.uint64), all_ends[here].view(np.uint64)])]
 
     def passes(self, upto: int) -> None:
         """All windows that have ended were answered."""

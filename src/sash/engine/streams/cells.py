@@ -166,6 +166,34 @@ class Cells:
         self.states = [array[mask] for array in self.states]
         self.held = [array[mask] for array in self.held]
 
+    @property
+    def width(self) -> int:
+        """About how many bytes a cell has."""
+        return 17 * len(self.kinds) + 16 + sum(kind.partial.state.itemsize for kind in self.kinds)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes all cells have."""
+        return len(self) * self.width
+
+    def slice(self, lo: int, hi: int) -> Cells:
+        """The cells from one place to another, once all are in order; nothing is copied."""
+        some = Cells(self.kinds)
+        some.key, some.at = self.key[lo:hi], self.at[lo:hi]
+        some.states, some.held = [states[lo:hi] for states in self.states], [held[lo:hi] for held in self.held]
+        return some
+
+    def of_keys(self, first: int, last: int) -> Cells:
+        """The cells of keys from one number to another."""
+        return self.slice(*np.searchsorted(self.key, (first, last + 1)))
+
+    def of_numbers(self, numbers: np.ndarray) -> Cells:
+        """The cells of some keys, which are sorted, and are numbered anew."""
+        some = self.slice(0, len(self.key))
+        some.keep(np.isin(self.key, numbers))
+        some.key = np.searchsorted(numbers, some.key)
+        return some
+
     def coarsen(self, at: np.ndarray) -> None:
         """Let each cell begin where told, and merge those that are then the same."""
         self.at = at

@@ -90,6 +90,14 @@ class Changes:
         order = np.argsort(merged)
         self.keys[k], self.last[k] = merged[order], both.take(pa.array(order))
 
+    def of_keys(self, numbers: np.ndarray) -> Changes:
+        """The last answers of some keys, which are sorted, and are numbered anew."""
+        some = Changes([last.type for last in self.last])
+        for k, (keys, last) in enumerate(zip(self.keys, self.last, strict=True)):
+            stay = np.isin(keys, numbers)
+            some.keys[k], some.last[k] = np.searchsorted(numbers, keys[stay]), last.filter(pa.array(stay))
+        return some
+
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
         found: dict[str, Any] = {}
@@ -111,11 +119,13 @@ class Updates:
     def __init__(self, types: list[pa.DataType]) -> None:
         self.key, self.end = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self.told = [pa.array([], kind) for kind in types]
+        self._open: list[tuple[np.ndarray, np.ndarray, list[pa.Array]]] = []
 
     def changed(self, answers: Answers, remember: bool) -> Answers:
         """The answers that were not given like that before; ``remember`` those of windows that stay open."""
-        count = len(self.key)
-        words = [np.concatenate([mine, theirs]) for mine, theirs in
+        lo, hi = np.searchsorted(self.key, answers.key[0]), np.searchsorted(self.key, answers.key[-1], "right")
+        count = hi - lo  # of the same keys
+        words = [np.concatenate([mine[lo:hi], theirs]) for mine, theirs in
                  ((self.key, answers.key), (self.end, answers.end))]  # fmt: skip
         order = argsort([words[0].view(np.uint64), biased(words[1])])
         same = np.zeros(len(order), np.bool_)
@@ -124,17 +134,26 @@ class Updates:
         differs = np.ones(len(answers), np.bool_)
         differs[new] = False
         for told, column in zip(self.told, answers.columns, strict=True):
-            keys = equality_key(pa.concat_arrays([told, column]))
+            keys = equality_key(pa.concat_arrays([told.slice(lo, count), column]))
             differs[new] |= keys[old] != keys[count + new]
         if remember:
-            self.key, self.end, self.told = answers.key, answers.end, list(answers.columns)
+            self._open.append((answers.key, answers.end, list(answers.columns)))
         return answers.take(np.flatnonzero(differs))
 
-    def forget(self, used: np.ndarray) -> None:
-        """Number keys anew: those that are used, which are sorted, by their place; windows of others have ended."""
-        stay = np.isin(self.key, used)
-        self.key, self.end = np.searchsorted(used, self.key[stay]), self.end[stay]
-        self.told = [told.filter(pa.array(stay)) for told in self.told]
+    def remembered(self) -> None:
+        """All open windows have been seen: only what was remembered of these is known from here on."""
+        none = (self.key[:0], self.end[:0], [told.slice(0, 0) for told in self.told])
+        keys, ends, columns = zip(none, *self._open, strict=True)
+        self._open = []
+        self.key, self.end = np.concatenate(keys), np.concatenate(ends)
+        self.told = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
+
+    def of_keys(self, numbers: np.ndarray) -> Updates:
+        """The early answers of some keys, which are sorted, and are numbered anew."""
+        stay, some = np.isin(self.key, numbers), Updates([told.type for told in self.told])
+        some.key, some.end = np.searchsorted(numbers, self.key[stay]), self.end[stay]
+        some.told = [told.filter(pa.array(stay)) for told in self.told]
+        return some
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sash.engine.encoding import biased, tie_keys
 from sash.engine.framing import Framed
+from sash.engine.sizes import total_bytes
 from sash.engine.specification import Specification
 from sash.kernels.sorting import argsort
 from sash.kernels.sorting.radix import in_order
@@ -52,6 +53,27 @@ class HeldRows:
         """Let go of all other rows, once they are in order."""
         if not mask.all():
             self._take(np.flatnonzero(mask))
+
+    @property
+    def size(self) -> int:
+        """About how many bytes all rows have."""
+        tables = [self.table, *(table for table, _, _ in self._new)]
+        return sum(total_bytes(table) for table in tables) + 16 * len(self)
+
+    def of_keys(self, first: int, last: int) -> HeldRows:
+        """The rows of keys from one number to another, once all are in order; nothing is copied."""
+        lo, hi = np.searchsorted(self.key, (first, last + 1))
+        some = HeldRows(self.table.schema, self.arrival)
+        some.table, some.key, some.at = self.table.slice(lo, hi - lo), self.key[lo:hi], self.at[lo:hi]
+        return some
+
+    def of_numbers(self, numbers: np.ndarray) -> HeldRows:
+        """The rows of some keys, which are sorted, and are numbered anew."""
+        some = HeldRows(self.table.schema, self.arrival)
+        some.table, some.key, some.at = self.table, self.key, self.at
+        some.keep(np.isin(self.key, numbers))
+        some.key = np.searchsorted(numbers, some.key)
+        return some
 
     def _take(self, order: np.ndarray) -> None:
         self.table = self.table.take(pa.array(order)).combine_chunks()

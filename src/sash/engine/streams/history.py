@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from sash.engine.streams.formats import PartialFormat, differences
 from sash.engine.streams.scheme import Scheme
 from sash.errors import SashError
 from sash.windows.slicing import edges_of
@@ -28,7 +29,7 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
         "start": _shown(scheme.settings.spans.start, computed) if scheme.settings.spans else None,
         "emit": emit,
         "columns": {name: str(scheme.schema.field(name).type) for name in scheme.needed},
-        "kinds": list(scheme.kind_names),
+        "partials": [each.text for each in scheme.formats],
         "queries": [_query(scheme, k, computed) for k in range(len(scheme.queries))],
     }  # fmt: skip
 
@@ -81,8 +82,7 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
         changes.append(f"query {new[0]} is new, which only boards of windows by time can take in later")
     if new and before.get("slices") != now["slices"]:
         changes.append(f"{_list(new)} cut slices elsewhere, which spans that are in them cannot follow")
-    if not changes and not set(before["kinds"]) <= set(now["kinds"]):
-        changes.append("partials are made otherwise, by another version of Sash or of a function")
+    changes += [] if changes else differences(before["partials"], [PartialFormat(*each) for each in now["partials"]])
     if changes:
         raise SashError(f"the checkpoint is of other queries: {'; '.join(changes)}; {ADVICE}")
     queries = [query | {"since": known[name]["since"] if name in known else start} for name, query in asked.items()]

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sash.algebra import Aggregate
+from sash.errors import SashError
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.index.merging import joining
 from sash.kernels.inputs import Inputs
@@ -71,8 +73,12 @@ class Kind:
         """Partials that were bytes."""
         size = self.partial.state.itemsize
         array = array.fill_null(bytes(size))
-        body = np.frombuffer(array.buffers()[2], np.uint8, len(array) * size, array.offset * size)
-        return body.view(self.partial.state)
+        if len(array) and not pc.all(pc.equal(pc.binary_length(array), size)).as_py():
+            raise SashError(f"state must have partials of {size} bytes for {self.inputs.aggregate.name}, got others")
+        if not len(array):
+            return np.zeros(0, self.partial.state)
+        start = int(np.frombuffer(array.buffers()[1], np.int32, 1, 4 * array.offset)[0])
+        return np.frombuffer(array.buffers()[2], np.uint8, len(array) * size, start).view(self.partial.state)
 
 
 class PlainKind(Kind):

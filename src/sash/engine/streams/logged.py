@@ -7,15 +7,17 @@ reached, cells of windows that count rows, and answers that were given early.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.axes import LEAST, TimeAxis
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.partials import AT, KEY
+from sash.engine.streams.partials import AT, KEY, cells_table
 from sash.engine.streams.rows import Rows
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.kernels.slices.due import count_windows
@@ -74,14 +76,18 @@ class Logged(Operator):
 
     # What the log holds
 
-    def everything(self) -> pa.Table:
-        """One entry in the place of all."""
+    def everything(self, size: int) -> Iterator[pa.Table]:
+        """Entries in the place of all, of about so many bytes each."""
         if self.by_cells:
-            return self.partials()
-        if self.scheme.sorts:
-            return self._entry(self._joined(self._waiting))
+            cells = self._cells.settle()
+            step = max(size // max(cells.width, 1), 1)
+            for at in range(0, len(cells.key), step):
+                yield cells_table(cells.slice(at, at + step), self._keys, self.scheme.partial_ids)
+            return
         held = self._held.settle()
-        return self._entry(Rows(held.table, held.key, held.at))
+        rows = self._joined(self._waiting) if self.scheme.sorts else Rows(held.table, held.key, held.at)
+        for start, stop in stretches(np.broadcast_to(row_bytes(rows.table), len(rows.codes)), size):
+            yield self._entry(rows.take(np.arange(start, stop)))
 
     def condensed(self, entries: list[pa.Table]) -> pa.Table:
         """One entry in the place of some, without what has lapsed, and with each cell once."""
@@ -164,6 +170,27 @@ class Logged(Operator):
             self._held.restore(parts)
         if self.emit != "final":
             (self._changes if self.emit == "changes" else self._updates).restore(parts)
+
+    # What is kept of some keys alone
+
+    def key_values(self) -> list[pa.Array]:
+        """The values of all keys that it knows."""
+        return self._keys.all()
+
+    def of_keys(self, numbers: np.ndarray) -> Logged:
+        """Another that has what this one has of some keys; these are sorted by number, and numbered anew."""
+        some = Logged(self.scheme, self.slicer, emit=self.emit, starts=self.with_starts)
+        some.watermark, some._keys = self.watermark, Keys.of(self.scheme.key_types, self._keys.values(numbers))
+        some.since(self._windows.since)
+        some._axis.restore(self._axis.of_keys(numbers))
+        some._cells = self._cells.settle().of_numbers(numbers)
+        some._held = self._held.settle().of_numbers(numbers)
+        for rows in self._waiting:
+            here = np.flatnonzero(np.isin(rows.codes, numbers))
+            taken = rows.take(here)
+            some._waiting.append(taken._replace(codes=np.searchsorted(numbers, taken.codes)))
+        some._changes, some._updates = self._changes.of_keys(numbers), self._updates.of_keys(numbers)
+        return some
 
     # What an observer sees
 

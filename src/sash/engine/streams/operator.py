@@ -18,15 +18,18 @@ import pyarrow as pa
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.encoding import biased
+from sash.engine.sizes import total_bytes
 from sash.engine.specification import Specification
 from sash.engine.streams.axes import LEAST, MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
 from sash.engine.streams.cells import Cells, Column
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, Answers, Changes, Updates
+from sash.engine.streams.formats import refuse_others
 from sash.engine.streams.held import HeldRows, ties
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.lateness import Late, late_rows, late_spans
 from sash.engine.streams.lengths import Lengths
+from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.pairing import Pairing
 from sash.engine.streams.partials import cells_table, take_cells
@@ -121,12 +124,6 @@ class Operator:
         else:
             self._absorb(rows)
 
-    def due(self) -> pa.Table:
-        """The answers that are due where the watermark is."""
-        self._open()
-        with self._whole():
-            return self._answers()
-
     def advance(self, watermark: Any) -> pa.Table:
         """Say that no event before a time comes any more; gives the answers of windows that have ended by then."""
         self._open()
@@ -145,6 +142,19 @@ class Operator:
             answers = self._answers()
         self.closed = True
         return answers
+
+    def passing(self, watermark: int | None, limits: Limits) -> Iterator[pa.Table]:
+        """What ``advance`` or, without a watermark, ``push`` of no rows gives, in parts."""
+        self._open()
+        with self._whole():
+            if watermark is not None:
+                self._see(watermark)
+            yield from self._parts(limits)
+
+    def closing(self, limits: Limits) -> Iterator[pa.Table]:
+        """What ``close`` gives, in parts."""
+        yield from self.passing(MOST, limits)
+        self.closed = True
 
     def since(self, queries: dict[str, int]) -> None:
         """Let queries that were added later answer only windows that begin at a time, or after it."""
@@ -180,6 +190,7 @@ class Operator:
             raise SashError("an earlier call stopped half-way with an error; there is no state to keep")
         keys = self._keys.all()
         parts: dict[str, Any] = {
+            "partials": [each.text for each in self.scheme.formats],
             "watermark": self.watermark,
             "closed": self.closed,
             "late count": self.late_count,
@@ -203,6 +214,7 @@ class Operator:
     def restore(self, state: bytes) -> None:
         """Go on where an operator of the same queries was when its snapshot was taken."""
         parts = unpacked(self._making, state)
+        refuse_others(parts["partials"], self.scheme.formats)
         self._clear()
         self.watermark, self.closed, self.late_count = (parts[name] for name in ("watermark", "closed", "late count"))
         columns = [column.combine_chunks() for column in parts["keys"].columns]
@@ -222,7 +234,7 @@ class Operator:
 
     def partials(self) -> pa.Table:
         """The partials of all cells with their keys, for another operator of the same queries to take."""
-        return cells_table(self._cells, self._keys, self.scheme.kind_names)
+        return cells_table(self._cells, self._keys, self.scheme.partial_ids)
 
     def take(self, partials: pa.Table) -> pa.Table:
         """Take the partials of other operators, but for those that no window waits for any more; gives what it took."""
@@ -231,13 +243,19 @@ class Operator:
         needed = self._axis.needed(at, at, self._held)
         if not needed.all():
             partials = partials.filter(pa.array(needed))
-        take_cells(self._cells, self._keys, self.scheme.kind_names, partials)
+        take_cells(self._cells, self._keys, self.scheme.partial_ids, partials)
         return partials
 
     @property
     def answer_schema(self) -> pa.Schema:
         """The columns of answers."""
         return self._windows.table(self._windows.none, self._keys).schema
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it has in memory."""
+        waiting = sum(total_bytes(rows.table) + 16 * len(rows.codes) for rows in self._waiting)
+        return self._cells.size + self._held.size + waiting + 8 * len(self._keys)
 
     # The way of rows in
 
@@ -355,17 +373,32 @@ class Operator:
         self._absorb(rows.take(argsort(words if self._arrival else [*words, *ties(rows.table)])))
 
     def _answers(self) -> pa.Table:
+        """All answers that are due."""
+        none = self._windows.table(self._windows.none, self._keys)
+        return pa.concat_tables([*self._parts(None)] or [none])
+
+    def _parts(self, limits: Limits | None) -> Iterator[pa.Table]:
+        """The answers that are due, in parts where there are limits; what no window needs any more is let go."""
         upto = self.ended if self.scheme.kind == "time" else 0
         if self.emit != "updates" and (upto is None or not self._axis.ends_by(upto)):
-            return self._windows.table(self._windows.none, self._keys)
-        ended = self._windows.none if upto is None else self._ended(upto)
-        if self.emit == "changes":
-            ended = self._changes.changed(ended)
-        elif self.emit == "updates":
-            return self._early(ended)
-        answers = self._windows.table(ended.by_end(), self._keys)
+            return
+        if upto is not None:
+            yield from self._given(self._ended_by(upto, limits), remember=False)
+            self._axis.passes(upto)
         self._let_go()
-        return answers
+        if self.emit == "updates":
+            yield from self._given(self._ended_by(MOST, limits), remember=True)
+            self._updates.remembered()
+
+    def _given(self, parts: Iterator[Answers], remember: bool) -> Iterator[pa.Table]:
+        """What is given of answers: all, or those that changed."""
+        for answers in parts:
+            if self.emit == "changes":
+                answers = self._changes.changed(answers)
+            elif self.emit == "updates":
+                answers = self._updates.changed(answers, remember)
+            if len(answers):
+                yield self._windows.table(answers.by_end(), self._keys)
 
     @property
     def ended(self) -> int | None:
@@ -389,20 +422,8 @@ class Operator:
     def _wait(self) -> int:
         return self.scheme.postpone if self._lengths is None else self._lengths.postpone
 
-    def _early(self, ended: Answers) -> pa.Table:
-        """Answers of windows that have ended, and of open ones, as far as they were not given before."""
-        final = self._updates.changed(ended, remember=False)
-        self._let_go()
-        early = self._updates.changed(self._ended_by(MOST), remember=True)
-        return pa.concat_tables([self._windows.table(each.by_end(), self._keys) for each in (final, early)])
-
-    def _ended(self, upto: int) -> Answers:
-        answers = self._ended_by(upto)
-        self._axis.passes(upto)
-        return answers
-
-    def _ended_by(self, upto: int) -> Answers:
-        return self._windows.answers(self._axis, self._cells, self._held, upto)
+    def _ended_by(self, upto: int, limits: Limits | None) -> Iterator[Answers]:
+        return self._windows.answers(self._axis, self._cells, self._held, upto, limits)
 
     def _let_go(self) -> None:
         """Let go of what no window needs any more."""
@@ -433,7 +454,7 @@ class Operator:
         self._keys = Keys.of(self.scheme.key_types, self._keys.values(used))
         for store in (self._cells, self._held):
             store.key = np.searchsorted(used, store.key)
-        self._updates.forget(used)
+        self._updates = self._updates.of_keys(used)  # windows of others have ended
 
     def _coarsen(self, edges: Edges) -> None:
         """Make one cell of all between two starts of windows, as far as no window ends between them any more."""

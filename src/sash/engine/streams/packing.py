@@ -13,7 +13,7 @@ import pyarrow as pa
 from sash.errors import SashError
 from sash.kernels.sealing import unpadded
 
-MAGIC, VERSION, SEAL = b"SASHSTATE", 1, 16  # another version wherever a built-in partial changes, too
+MAGIC, VERSION, SEAL = b"SASHSTATE", 2, 16  # formats of partials are told by what is packed
 
 
 def packed(making: str, parts: Mapping[str, Any]) -> bytes:
@@ -39,7 +39,10 @@ def unpacked(making: str, state: bytes) -> dict[str, Any]:
         raise SashError(f"state must be the bytes that snapshot() gave, got {len(state)} other bytes")
     version = int.from_bytes(state[len(MAGIC) : len(MAGIC) + 2], "little")
     if version != VERSION:
-        raise SashError(f"state must be of version {VERSION}, got version {version}; it was taken by another Sash")
+        raise SashError(
+            f"state must be of version {VERSION}, got version {version}, which another Sash wrote and this one cannot "
+            "read: fold the rows again, with a new checkpointLocation on Spark"
+        )
     if state[-SEAL:] != _seal(state[:-SEAL]):
         raise SashError("state must be unchanged since snapshot() gave it; these bytes are damaged")
     at = start + int.from_bytes(state[len(MAGIC) + 2 : start], "little")

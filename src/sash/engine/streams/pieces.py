@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from sash.engine.streams.log import Writing, digest_of, unchanged
 from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.store import Writing, digest_of, unchanged
 
 CORE = "core"
-PIECE = 1 << 16  # bytes that are written together
 
 
 class Pieces:
     """The numbers and digests of the pieces of each part; parts that are small as a whole go with the head."""
 
-    def __init__(self) -> None:
+    def __init__(self, piece: int) -> None:
+        self.piece = piece
         self.known: dict[str, list[list[Any]]] = {}
         self.size = 0
 
     def write(self, parts: Mapping[str, Any], writing: Writing) -> bytes:
         """Write what changed; gives all of it where that is little."""
         whole = packed(CORE, parts)
-        small = len(whole) <= PIECE
+        small = len(whole) <= self.piece
         now: dict[str, list[list[Any]]] = {}
         self.size = 0
         for name, part in ({} if small else parts).items():
@@ -30,8 +30,8 @@ class Pieces:
             self.size += len(body)
             before = self.known.get(name, [])
             now[name] = []
-            for k, at in enumerate(range(0, len(body), PIECE)):
-                piece = body[at : at + PIECE]
+            for k, at in enumerate(range(0, len(body), self.piece)):
+                piece = body[at : at + self.piece]
                 digest = digest_of(piece)
                 if k < len(before) and before[k][1] == digest:
                     now[name].append(before[k])
@@ -43,14 +43,20 @@ class Pieces:
         self.known = now
         return whole if small else b""
 
-    def read(self, known: dict[str, list[list[Any]]], whole: bytes, read: Callable[[int], bytes]) -> dict[str, Any]:
+    def read(self, known: dict[str, list[list[Any]]], whole: bytes, writing: Writing) -> dict[str, Any]:
         """The parts that were written."""
         self.known = known
         if not known:
             return unpacked(CORE, whole)
         found: dict[str, Any] = {}
         for pieces in known.values():
-            body = b"".join(unchanged(read(number), digest, "the rest") for number, digest in pieces)
+            body = b"".join(unchanged(writing.read(number), digest, "the rest") for number, digest in pieces)
             self.size += len(body)
             found |= unpacked(CORE, body)
         return found
+
+    def clear(self, writing: Writing) -> None:
+        """Drop all pieces."""
+        for number in {number for pieces in self.known.values() for number, _ in pieces}:
+            writing.remove(number)
+        self.known = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +21,7 @@ from sash.engine.evaluating import asked_of
 from sash.engine.reading import arguments_of
 from sash.engine.sorted_rows import Kept
 from sash.engine.streams.answering import Folding
+from sash.engine.streams.formats import PartialFormat, format_of
 from sash.engine.streams.held import HeldRows, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.keys import check_key
 from sash.engine.streams.kinds import Kind, PlainKind
@@ -394,13 +394,19 @@ class Scheme:
         return found
 
     @cached_property
-    def kind_names(self) -> tuple[str, ...]:
-        """A name for each of the kinds that cells hold, by what they mean: the same wherever that is the same."""
+    def formats(self) -> tuple[PartialFormat, ...]:
+        """What each of the partials that cells hold is known by, wherever it is kept."""
         found = []
         for (aggregate, place), each in zip(self.shared.kept, self.kinds, strict=False):
-            meant = getattr(each.planned.query.call.aggregate, "origin", None) or making(aggregate)
-            found.append(hashlib.sha256(repr((meant, place)).encode()).hexdigest()[:16])
-        return (*found, *(f"{found[k]} {BEYOND}" for k in self.beyond))
+            call = each.planned.query.call
+            meant = getattr(call.aggregate, "origin", None) or making(aggregate)
+            found.append(format_of(aggregate.format, (meant, place), each.kind.partial.state, str(call)))
+        return (*found, *(found[k]._replace(meaning=f"{found[k].meaning} {BEYOND}") for k in self.beyond))
+
+    @cached_property
+    def partial_ids(self) -> tuple[str, ...]:
+        """The names of these partials as columns."""
+        return tuple(each.id for each in self.formats)
 
     @cached_property
     def meaning(self) -> tuple[Any, ...]:

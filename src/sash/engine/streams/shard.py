@@ -1,33 +1,36 @@
 """A shard: the part of a stream that one stateful task keeps, for all of its keys, as chunks of bytes.
 
-A batch comes as bodies; answers leave, and with them the chunks to be written or dropped: runs of the log, what
-changed of the rest, and the head, which says what there is. A head names its content by a token, so that a shard
-that is still in memory is known to be the one that was kept, or not.
+A batch comes as bodies; answers leave in parts, and chunks are written and dropped meanwhile: runs of logs, what
+changed of the rest, and at last the head, which says what there is. The keys of a shard are in one bucket until that
+is too large for memory, and in two, four, eight from then on, of which some are in memory at a time. A head names its
+content by a token, so that a shard that is still in memory is known to be the one that was kept, or not.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.spilling.estimating import said
 from sash.engine.streams.axes import LEAST
+from sash.engine.streams.bucket import Bucket
 from sash.engine.streams.history import continued, described
-from sash.engine.streams.lateness import missed_by
-from sash.engine.streams.log import Log, Run, Writing
+from sash.engine.streams.limits import Limits
 from sash.engine.streams.logged import Logged
-from sash.engine.streams.packing import packed, table_of, unpacked
-from sash.engine.streams.partials import AT
-from sash.engine.streams.pieces import Pieces
+from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.shipping import CELLS, LATEST, MALFORMED, ROWS, TALLY, Body
+from sash.engine.streams.sharding import Share
+from sash.engine.streams.shipping import CELLS, ROWS, Body, parted
+from sash.engine.streams.store import Store, Writing
+from sash.errors import SashError
 
-HEAD, TOLD = "head", "told"
+HEAD = "head"
 
 
 @dataclass(frozen=True)
@@ -53,98 +56,182 @@ class Seen(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a batch did: answers, what was set aside, and the chunks that are to be written and dropped."""
+class Given(NamedTuple):
+    """Some of what a batch gives: answers, and what was set aside."""
 
     answers: pa.Table
     late: pa.Table
-    head: bytes
-    put: dict[int, bytes]
-    drop: list[int]
-    seen: Seen
 
 
 class Shard:
     """The state of a shard, and what it does with a batch."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.operator = Logged(plan.scheme, plan.slicer, emit=plan.emit, starts=plan.starts)
+    def __init__(self, plan: Plan, limits: Limits) -> None:
+        self.plan, self.limits = plan, limits
         self.told = described(plan.scheme, plan.emit, plan.shards, dict(plan.computed))
-        self.log, self.pieces = Log(self.operator), Pieces()
+        self.heads: dict[Share, bytes] = {Share(): b""}  # of all buckets; nothing is kept of one without a head
+        self.sizes: dict[Share, int] = {}  # bytes that are kept of each, beside its head
+        self.buckets: dict[Share, Bucket] = {}  # those that are in memory; the one used last is the last
+        self.watermark: int | None = None
         self.next = 0  # the number of the next chunk
         self.token = ""
         self.latest = LEAST  # the time of the latest row that came
         self.moment = 0.0  # when the last batch was done, in seconds since 1970
-        self.size = 0  # bytes that are kept
+        self.head = b""
+        self.seen = Seen(0, 0, 0.0, 0, 0, 0)
 
     @staticmethod
     def token_of(head: bytes) -> str:
         """What names the content that a head is of."""
         return str(unpacked(HEAD, head)["token"])
 
-    def restore(self, head: bytes, read: Callable[[int], bytes], start: int) -> None:
-        """Go on with what was kept, given its head and how a chunk is read.
+    @property
+    def in_memory(self) -> int:
+        """About how many bytes there are in memory."""
+        return sum(bucket.in_memory for bucket in self.buckets.values())
+
+    def restore(self, head: bytes, start: int) -> None:
+        """Go on with what was kept, given its head.
 
         Queries that are new answer windows that begin at ``start`` or later, and after all rows that came so far.
         """
         parts = unpacked(HEAD, head)
-        self.next, self.token, self.latest, self.moment = (
-            parts[name] for name in ("next", "token", "latest", "moment")
+        self.next, self.token, self.latest, self.moment, self.watermark = (
+            parts[name] for name in ("next", "token", "latest", "moment", "watermark")
         )
-        core = self.pieces.read(parts["pieces"], parts["core"].tobytes(), read)
-        self.told = continued(core.pop(TOLD), self.told, max(start, self.latest + 1))
-        self.operator.recover(core)
-        self.operator.since({query["name"]: query["since"] for query in self.told["queries"] if query["since"]})
-        self.log.restore([Run(*run) for run in parts["runs"]], read)
+        self.told = continued(parts["told"], self.told, max(start, self.latest + 1))
+        self.heads = {Share(*share): parts[f"bucket {k}"].tobytes() for k, (*share, _) in enumerate(parts["shares"])}
+        self.sizes = {Share(*share): size for *share, size in parts["shares"]}
+        self.buckets = {}
 
-    def work(self, bodies: Iterable[Body], watermark: int | None, read: Callable[[int], bytes]) -> Done:
-        """Take a batch, and answer what has ended where the watermark is now."""
-        operator, before = self.operator, self.operator.late_count
-        entries = [entry for body in bodies if (entry := self._take(body)) is not None and entry.num_rows]
-        answers = operator.due() if watermark is None else operator.advance(watermark)
-        late = operator.late()
-        writing = Writing(self.next)
-        self.log.add(entries, writing, read)
-        core = self.pieces.write({TOLD: self.told, **operator.core()}, writing)
-        head = self._head(core, writing)
+    def work(self, bodies: Iterable[Body], watermark: int | None, store: Store) -> Iterator[Given]:
+        """Take a batch, and answer what has ended where the watermark is now; ``head`` and ``seen`` are then its."""
+        writing = Writing(store, self.next, self.limits.body)
+        late = sum(self._take(chunk, writing) for chunk in self._chunks(bodies))
+        counts = np.zeros(3, np.int64)  # answers, windows, keys
+        for share in list(self.heads):
+            bucket = self._bucket(share, writing)
+            operator, before = bucket.operator, bucket.operator.late_count
+            for answers in operator.passing(watermark, self.limits):
+                counts[0] += answers.num_rows
+                yield Given(answers, operator.late())
+            aside = operator.late()
+            if aside.num_rows:
+                yield Given(operator.answer_schema.empty_table(), aside)
+            late += operator.late_count - before
+            counts[1:] += operator.open_windows(), operator.open_keys()
+            self.watermark = operator.watermark
+            self._settle(bucket, writing)
         elapsed, self.moment = time.time() - self.moment if self.moment else 0.0, time.time()
-        rate = answers.num_rows / elapsed if elapsed > 0 else 0.0
-        self.size = len(head) + self.log.size + self.pieces.size
-        seen = Seen(operator.late_count - before, answers.num_rows, rate, operator.open_windows(),
-                    operator.open_keys(), self.size)  # fmt: skip
-        return Done(answers, late, head, writing.put, writing.drop, seen)
+        self._close(writing)
+        size = len(self.head) + sum(self.sizes[share] for share in self.heads)
+        self.seen = Seen(int(late), int(counts[0]), counts[0] / elapsed if elapsed > 0 else 0.0, int(counts[1]),
+                         int(counts[2]), size)  # fmt: skip
 
-    def _take(self, body: Body) -> pa.Table | None:
-        """Take a body; gives what the log must hold of it."""
-        if body.kind == CELLS:
-            cells = table_of(body.table)
-            self.latest = max(self.latest, int(cells.schema.metadata[LATEST.encode()]))
-            return self.operator.take(cells.replace_schema_metadata(None))
-        if body.kind == ROWS:
-            entry = self.operator.add_rows(table_of(body.table))
-            self.latest = max([self.latest, *([int(entry[AT].to_numpy().max())] if entry.num_rows else [])])
-            return entry
-        if body.kind == TALLY:
-            self.operator.late_count += self._late_of(table_of(body.table))
-        return None
+    def _chunks(self, bodies: Iterable[Body]) -> Iterator[list[Body]]:
+        """Bodies in lists that fit memory, each in one order whatever that in which they came."""
+        chunk: list[Body] = []
+        size = 0
+        for body in bodies:
+            if chunk and size + len(body.table) > self.limits.batch:
+                yield sorted(chunk, key=lambda each: each.task)
+                chunk, size = [], 0
+            chunk.append(body)
+            size += len(body.table)
+        if chunk:
+            yield sorted(chunk, key=lambda each: each.task)
 
-    def _head(self, core: bytes, writing: Writing) -> bytes:
+    def _take(self, bodies: list[Body], writing: Writing) -> int:
+        """Take bodies, each bucket those of its keys; gives how many rows were late."""
+        waiting = [(share, mine) for share, mine in self._by_share(bodies, list(self.heads)).items() if mine]
+        late = 0
+        while waiting:
+            share, mine = waiting.pop(0)
+            bucket = self._bucket(share, writing)
+            before = bucket.operator.late_count
+            for k, body in enumerate(mine):
+                bucket.take(body, writing)
+                if bucket.in_memory > self.limits.bucket and (made := self._split(bucket, writing)):
+                    rest = self._by_share(mine[k + 1 :], made)
+                    waiting += [(each, some) for each, some in rest.items() if some]
+                    bucket = self.buckets[made[0]]  # which counts what was late
+                    break
+            late += bucket.operator.late_count - before
+            self.latest = max(self.latest, bucket.latest)
+        return late
+
+    def _by_share(self, bodies: list[Body], shares: list[Share]) -> dict[Share, list[Body]]:
+        """Bodies by bucket; what is of no key goes to the first."""
+        if len(shares) == 1:
+            return {shares[0]: bodies}
+        found: dict[Share, list[Body]] = {share: [] for share in shares}
+        for body in bodies:
+            if body.kind not in (CELLS, ROWS):
+                found[shares[0]].append(body)
+                continue
+            for share, part in parted(self.plan.scheme, body, self.plan.shards, shares):
+                found[share].append(part)
+        return found
+
+    # Buckets in memory
+
+    def _bucket(self, share: Share, writing: Writing) -> Bucket:
+        """A bucket, read again where it is not in memory; others leave it where there is no room."""
+        bucket = self.buckets.pop(share, None)
+        if bucket is None:
+            self._make_room(writing)
+            plan = self.plan
+            operator = Logged(plan.scheme, plan.slicer, emit=plan.emit, starts=plan.starts)
+            bucket = Bucket(share, operator, self.limits)
+            if self.heads[share]:
+                bucket.restore(self.heads[share], writing)
+            operator.since({query["name"]: query["since"] for query in self.told["queries"] if query["since"]})
+        self.buckets[share] = bucket
+        return bucket
+
+    def _make_room(self, writing: Writing) -> None:
+        while self.buckets and self.in_memory > self.limits.memory // 4:
+            self._write(self.buckets.pop(next(iter(self.buckets))), writing)
+
+    def _write(self, bucket: Bucket, writing: Writing) -> None:
+        self.heads[bucket.share] = bucket.head(writing)
+        self.sizes[bucket.share] = bucket.size
+
+    def _settle(self, bucket: Bucket, writing: Writing) -> None:
+        """Write what a bucket has; one that is too large by now is split."""
+        if bucket.in_memory > self.limits.bucket and (made := self._split(bucket, writing)):
+            for share in made:
+                self._write(self.buckets[share], writing)
+        else:
+            self._write(bucket, writing)
+
+    def _split(self, bucket: Bucket, writing: Writing) -> list[Share] | None:
+        """Have two buckets in the place of one; a single key that is too large for memory is an error."""
+        made = bucket.split(self.plan.shards, writing)
+        if made is None:
+            if bucket.in_memory > self.limits.memory // 2:
+                raise self._too_large(bucket)
+            return None
+        del self.heads[bucket.share], self.buckets[bucket.share]
+        for each in made:
+            self.heads[each.share], self.buckets[each.share] = b"", each
+        return [each.share for each in made]
+
+    def _too_large(self, bucket: Bucket) -> SashError:
+        keys = [column[0].as_py() for column in bucket.operator.key_values()]
+        named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.plan.scheme.key_names, keys, strict=True))
+        return SashError(
+            f"the open windows of {f'the key {named}' if named else 'a stream without a key'} have about "
+            f"{said(bucket.in_memory)}, of which a worker that may use {said(self.limits.memory)} can hold half: set "
+            "sash.options.memory (or SASH_MEMORY), have shorter windows, or further keys"
+        )
+
+    def _close(self, writing: Writing) -> None:
+        """Write the head."""
+        writing.flush()
         self.next, self.token = writing.next, os.urandom(12).hex()
-        return packed(HEAD, {
-            "runs": [list(run) for run in self.log.runs], "pieces": self.pieces.known,
-            "core": np.frombuffer(core, np.uint8), "next": self.next, "token": self.token, "latest": self.latest,
-            "moment": time.time(),
+        self.head = packed(HEAD, {
+            "told": self.told, "shares": [[*share, self.sizes[share]] for share in self.heads], "next": self.next,
+            "token": self.token, "latest": self.latest, "moment": self.moment, "watermark": self.watermark,
+            **{f"bucket {k}": np.frombuffer(head, np.uint8) for k, head in enumerate(self.heads.values())},
         })  # fmt: skip
-
-    def _late_of(self, tally: pa.Table) -> int:
-        """How many rows had no time, or missed a window; all rows of a slice miss the same."""
-        malformed = int(tally.schema.metadata[MALFORMED.encode()])
-        upto, at = self.operator.ended, tally[AT].to_numpy()
-        if upto is None or not len(at):
-            return malformed
-        behind = at < upto
-        last = tally["last"].to_numpy()[behind] if self.plan.scheme.spans else None
-        missed, _ = missed_by(self.plan.scheme, at[behind], upto, self.operator.least_starts, last)
-        return malformed + int(tally["rows"].to_numpy()[behind][missed != ""].sum())

@@ -1,8 +1,9 @@
-"""The shard of a key: a number below how many shards there are, the same in every process and on every machine."""
+"""The shard of a key, and its share of one: by a hash that is the same in every process and on every machine."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,16 +15,36 @@ NULL = 0x6E756C6C  # a word that stands for no value
 WORDS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
 
 
+class Share(NamedTuple):
+    """Which keys of a shard: those whose hash, divided by the number of shards, has these last bits."""
+
+    depth: int = 0
+    bits: int = 0
+
+    def split(self) -> tuple[Share, Share]:
+        """One bit more."""
+        return Share(self.depth + 1, self.bits), Share(self.depth + 1, self.bits | 1 << self.depth)
+
+    def holds(self, words: np.ndarray) -> np.ndarray:
+        """Which of some hashes, divided, are of these keys."""
+        return words & np.uint64((1 << self.depth) - 1) == np.uint64(self.bits)
+
+
 def shards_of(columns: Sequence[pa.Array], rows: int, shards: int) -> np.ndarray:
     """The shard of each row's key, given the columns of the key.
 
     >>> shards_of([pa.array(["a", "b", None, "a"])], 4, 8).tolist()
     [4, 6, 5, 4]
     """
+    return (hashes_of(columns, rows) % np.uint64(shards)).astype(np.int64)
+
+
+def hashes_of(columns: Sequence[pa.Array], rows: int) -> np.ndarray:
+    """The hash of each row's key."""
     found = np.zeros(rows, np.uint64)
     for column in columns:
         hash_words(_hashes(one_array(column)), found)
-    return (found % np.uint64(shards)).astype(np.int64)
+    return found
 
 
 def _hashes(array: pa.Array) -> np.ndarray:

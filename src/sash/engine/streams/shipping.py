@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,23 +10,23 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import biased
+from sash.engine.sizes import cut, together
 from sash.engine.streams.axes import LEAST
 from sash.engine.streams.keys import Keys
-from sash.engine.streams.log import cut
+from sash.engine.streams.limits import Limits
 from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.packing import table_bytes
+from sash.engine.streams.packing import table_bytes, table_of
 from sash.engine.streams.partials import KEY
 from sash.engine.streams.rows import Rows
 from sash.engine.streams.scheme import FIRST, Scheme
-from sash.engine.streams.sharding import shards_of
+from sash.engine.streams.sharding import Share, hashes_of, shards_of
 from sash.engine.tables import one_array
 from sash.expressions.evaluation import evaluate
 from sash.kernels.sorting import argsort
 from sash.windows.slicing import Edges, edges_of
 
 NOTHING, CELLS, ROWS, TALLY = range(4)
-MOST, LARGE = 1 << 20, 1 << 25  # cells or rows, and bytes, of one body
 MALFORMED, LATEST = "malformed", "latest"  # rows without a time, or one out of reach; and the latest time
 NONE = np.zeros(0, np.int64)
 
@@ -37,18 +37,20 @@ class Body(NamedTuple):
     shard: int
     kind: int
     table: bytes
+    task: int = 0  # that sent it
 
 
 class Shipping:
     """What a task does with its rows; ``whole`` rows are sent where each that comes late must be shown."""
 
-    def __init__(self, scheme: Scheme, slicer: str, shards: int, whole: bool) -> None:
-        self.scheme, self.slicer, self.shards = scheme, slicer, shards
+    def __init__(self, scheme: Scheme, slicer: str, shards: int, whole: bool, limits: Limits) -> None:
+        self.scheme, self.slicer, self.shards, self.limits = scheme, slicer, shards, limits
         self.by_cells = folds_cells(scheme) and not whole
 
     def bodies(self, tables: Iterable[pa.Table]) -> Iterator[Body]:
         """The bodies of a task, at least one for each shard, so that all shards see that there was a batch."""
         reached = set()
+        tables = together(tables, self.limits.batch, self.limits.rows)
         for body in self._cells(tables) if self.by_cells else self._rows(tables):
             reached.add(body.shard)
             yield body
@@ -57,20 +59,29 @@ class Shipping:
                 yield Body(shard, NOTHING, b"")
 
     def _cells(self, tables: Iterable[pa.Table]) -> Iterator[Body]:
-        operator = Operator(self.scheme, self.slicer, arrival=False)
-        operator.unmoved()
         edges = edges_of(self.scheme.grids, "pairs" if self.slicer == "cutty" else self.slicer)
-        tallies, latest = [pa.table({"at": NONE, "rows": NONE})], LEAST
+        operator, tallies, latest = self._folding(), [], LEAST
         for table in tables:
             rows = operator.absorb(table)
             assert rows.time is not None
             latest = max([latest, *([int(rows.time.max())] if len(rows.time) else [])])
             tallies.append(self._tally(edges, rows))
-        cells = operator.partials()
-        cells = cells.replace_schema_metadata({LATEST: str(latest)})
+            if operator.size > self.limits.folded:
+                yield from self._folded(operator, tallies, latest)
+                operator, tallies = self._folding(), []
+        yield from self._folded(operator, tallies, latest)
+
+    def _folding(self) -> Operator:
+        operator = Operator(self.scheme, self.slicer, arrival=False)
+        operator.unmoved()
+        return operator
+
+    def _folded(self, operator: Operator, tallies: list[pa.Table], latest: int) -> Iterator[Body]:
+        """What was folded, by shard, and of how many rows."""
+        cells = operator.partials().replace_schema_metadata({LATEST: str(latest)})
         keys = [one_array(cells[name]) for name in cells.column_names if name.startswith(KEY)]
         yield from self._split(cells, shards_of(keys, cells.num_rows, self.shards), CELLS)
-        tally = pa.concat_tables(tallies, promote_options="default")
+        tally = pa.concat_tables([pa.table({"at": NONE, "rows": NONE}), *tallies], promote_options="default")
         if tally.num_rows or operator.late_count:
             yield Body(0, TALLY, table_bytes(tally.replace_schema_metadata({MALFORMED: str(operator.late_count)})))
 
@@ -90,12 +101,7 @@ class Shipping:
 
     def _rows(self, tables: Iterable[pa.Table]) -> Iterator[Body]:
         for table in tables:
-            keys = Keys(self.scheme.key_types)
-            codes = keys.numbers([one_array(evaluate(key, table)) for key in self.scheme.settings.key])
-            if codes is None:
-                where = np.zeros(table.num_rows, np.int64)
-            else:
-                where = shards_of(keys.all(), len(keys), self.shards)[codes]
+            where = (hashes_of_rows(self.scheme, table) % np.uint64(self.shards)).astype(np.int64)
             yield from self._split(table, where, ROWS)
 
     def _split(self, table: pa.Table, where: np.ndarray, kind: int) -> Iterator[Body]:
@@ -105,8 +111,30 @@ class Shipping:
             table, where = table.take(pa.array(order)), where[order]
         starts = np.flatnonzero(np.diff(where, prepend=-1))
         for start, stop in pairwise([*starts.tolist(), len(where)]):
-            for part in cut(table.slice(start, stop - start), LARGE, MOST):
+            for part in cut(table.slice(start, stop - start), self.limits.body, self.limits.rows):
                 yield Body(int(where[start]), kind, table_bytes(part))
+
+
+def hashes_of_rows(scheme: Scheme, table: pa.Table) -> np.ndarray:
+    """The hash of the key of each row of a stream; equal keys have one, however they are written."""
+    keys = Keys(scheme.key_types)
+    codes = keys.numbers([one_array(evaluate(key, table)) for key in scheme.settings.key])
+    return np.zeros(table.num_rows, np.uint64) if codes is None else hashes_of(keys.all(), len(keys))[codes]
+
+
+def parted(scheme: Scheme, body: Body, shards: int, shares: Sequence[Share]) -> Iterator[tuple[Share, Body]]:
+    """What of a body each of several buckets gets, if anything."""
+    table = table_of(body.table)
+    if body.kind == CELLS:
+        keys = [one_array(table[name]) for name in table.column_names if name.startswith(KEY)]
+        words = hashes_of(keys, table.num_rows)
+    else:
+        words = hashes_of_rows(scheme, table)
+    words //= np.uint64(shards)
+    for share in shares:
+        here = share.holds(words)
+        if here.any():
+            yield share, body._replace(table=table_bytes(table.filter(pa.array(here))))
 
 
 def _slices(edges: Edges, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,12 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import biased
+from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.answering import answer_of_rows
 from sash.engine.streams.axes import Axis
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Answers
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.keys import Keys
+from sash.engine.streams.limits import Limits
 from sash.engine.streams.scheme import FIRST, Planned, Scheme
 from sash.engine.streams.span_windows import Asked, SpanWindows, is_swept, swept_type
 from sash.errors import SashError, column_named
@@ -37,13 +39,39 @@ class Windows:
         if starts and (both := [query.name for query in scheme.queries if f"{query.name}_start" in taken]):
             raise SashError(f"starts cannot be added: there is a column {both[0]}_start already; rename the query")
 
-    def answers(self, axis: Axis, cells: Cells, held: HeldRows, upto: int) -> Answers:
-        """The answers of windows that hold a row, and have ended or end up to a position."""
+    def answers(
+        self, axis: Axis, cells: Cells, held: HeldRows, upto: int, limits: Limits | None = None
+    ) -> Iterator[Answers]:
+        """The answers of windows that hold a row, and have ended or end up to a position.
+
+        They come in parts where there are limits, some keys in each, or some windows of a key, in the order of both.
+        """
         store: Any = cells.settle() if self.scheme.folded or self.scheme.spans else held
         if self.scheme.held:
             held.settle()
         if not len(store.key):
-            return self.none
+            return
+        if limits is None:
+            yield from self._of(axis, cells, held, store, upto, None)
+            return
+        for first, last in self._ranges(axis, store, upto, limits.answers):
+            some, rows = cells.of_keys(first, last), held.of_keys(first, last) if self.scheme.held else held
+            yield from self._of(axis, some, rows, some if store is cells else rows, upto, limits)
+
+    def _ranges(self, axis: Axis, store: Any, upto: int, most: int) -> Iterator[tuple[int, int]]:
+        """First and last keys with about so many windows together; a key with more is alone."""
+        heads = np.flatnonzero(np.append(True, store.key[1:] != store.key[:-1]))
+        counts = np.zeros(len(heads), np.int64)
+        for spec in range(len(self.scheme.extents)):
+            axis.counts(spec, store.key, store.at, upto, counts)
+        for start, stop in stretches(counts, most):
+            if counts[start:stop].any():
+                yield int(store.key[heads[start]]), int(store.key[heads[stop - 1]])
+
+    def _of(
+        self, axis: Axis, cells: Cells, held: HeldRows, store: Any, upto: int, limits: Limits | None
+    ) -> Iterator[Answers]:
+        """The answers of the windows of some keys."""
         ended = [axis.ended(spec, store.key, store.at, upto) for spec in range(len(self.scheme.extents))]
         for spec, start in self.least_starts.items():
             keys, ends = ended[spec]
@@ -51,18 +79,52 @@ class Windows:
             ended[spec] = keys[whole], ends[whole]
         key, end, places = _union(ended)
         if not len(key):
-            return self.none
+            return
         due = []
         for spec, place in enumerate(places):
             mask = axis.ends_at(spec, key, end)
             if mask is None:
                 mask = np.zeros(len(key), np.bool_)
                 mask[place] = True
-            due.append(None if mask.all() else mask)
-        return self._answered(axis, cells, held, key, end, due)
+            due.append(mask)
+        shown = axis.shown(key, end)
+        parts = [(0, len(key))] if limits is None else self._cut(axis, held, key, end, due, limits)
+        for start, stop in parts:
+            masks = [mask[start:stop] for mask in due]
+            yield self._answered(axis, cells, held, key[start:stop], end[start:stop], shown[start:stop],
+                                 [None if mask.all() else mask for mask in masks])  # fmt: skip
+
+    def _cut(
+        self, axis: Axis, held: HeldRows, key: np.ndarray, end: np.ndarray, due: list[np.ndarray], limits: Limits
+    ) -> Iterator[tuple[int, int]]:
+        """Where windows are parted: by their number, and by the bytes of the rows that they list."""
+        weight = np.ones(len(key), np.int64) * -(-limits.body // limits.answers)
+        if (specs := self._listing) and len(held):
+            upto = np.append(0, np.cumsum(np.broadcast_to(row_bytes(held.table), len(held.key))))
+            for spec in specs:
+                keys, ends = key[due[spec]], end[due[spec]]
+                lo, hi = bounds_of(held.key, held.at, keys, axis.starts(spec, keys, ends, held), ends)
+                weight[due[spec]] += upto[hi] - upto[lo]
+        return stretches(weight, limits.body)
+
+    @cached_property
+    def _listing(self) -> list[int]:
+        """The extents of queries whose answers are as long as the rows of their windows."""
+        return [] if self.scheme.spans else [
+            planned.spec for planned, kind in zip(self.scheme.planned, self.types, strict=True)
+            if not planned.by_partials
+            and (pa.types.is_nested(kind) or getattr(planned.query.call.aggregate, "returns", "") == "rows")
+        ]  # fmt: skip
 
     def _answered(
-        self, axis: Axis, cells: Cells, held: HeldRows, key: np.ndarray, end: np.ndarray, due: list[np.ndarray | None]
+        self,
+        axis: Axis,
+        cells: Cells,
+        held: HeldRows,
+        key: np.ndarray,
+        end: np.ndarray,
+        shown: np.ndarray,
+        due: list[np.ndarray | None],
     ) -> Answers:
         """The answers of each query to the windows that are due."""
         rows = WindowRows(held) if self.scheme.held and not self.scheme.spans else None
@@ -99,7 +161,7 @@ class Windows:
                 starts.append(_spread(pa.array(windows.start), windows.due))
         if rows is not None:
             rows.forget()
-        return Answers(key, end, axis.shown(key, end), columns, starts, dues)
+        return Answers(key, end, shown, columns, starts, dues)
 
     @property
     def least_starts(self) -> dict[int, int]:

@@ -32,6 +32,22 @@ def count_windows(keys, first, last):  # type: ignore[no-untyped-def]
 
 
 @routine
+def count_windows_by_key(keys, first, last, out):  # type: ignore[no-untyped-def]
+    """How many windows of each key hold a row; one number for each key, as they come."""
+    place, key, done = -1, -1, 0
+    for i in range(len(keys)):
+        begin = first[i]
+        if keys[i] != key:
+            key, done = keys[i], begin - 1
+            place += 1
+        begin = max(begin, done + 1)
+        if last[i] >= begin:
+            out[place] += last[i] - begin + 1
+            done = last[i]
+    return place + 1
+
+
+@routine
 def list_windows(keys, first, last, out_key, out_window):  # type: ignore[no-untyped-def]
     """List the windows of each key that hold a row."""
     count, key, done = 0, -1, 0

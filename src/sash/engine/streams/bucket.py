@@ -1,0 +1,104 @@
+"""A bucket: some keys of a shard, as many as fit memory: their operator, its log, and the rest of its state."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.streams.axes import LEAST
+from sash.engine.streams.lateness import missed_by
+from sash.engine.streams.limits import Limits
+from sash.engine.streams.log import Log, Run
+from sash.engine.streams.logged import Logged
+from sash.engine.streams.packing import packed, table_of, unpacked
+from sash.engine.streams.partials import AT
+from sash.engine.streams.pieces import Pieces
+from sash.engine.streams.sharding import Share, hashes_of
+from sash.engine.streams.shipping import CELLS, LATEST, MALFORMED, ROWS, TALLY, Body
+from sash.engine.streams.store import Writing
+
+BUCKET = "bucket"
+
+
+class Bucket:
+    """The state of some keys, and what it does with a batch."""
+
+    def __init__(self, share: Share, operator: Logged, limits: Limits) -> None:
+        self.share, self.operator, self.limits = share, operator, limits
+        self.log, self.pieces = Log(operator, limits), Pieces(limits.piece)
+        self.latest = LEAST  # the time of the latest row that came since it was read
+
+    @property
+    def size(self) -> int:
+        """How many bytes are kept."""
+        return self.log.size + self.pieces.size
+
+    @property
+    def in_memory(self) -> int:
+        """About how many bytes there are in memory."""
+        return self.operator.size + self.log.waiting
+
+    def restore(self, head: bytes, writing: Writing) -> None:
+        """Go on with what was kept, given its head."""
+        parts = unpacked(BUCKET, head)
+        self.operator.recover(self.pieces.read(parts["pieces"], parts["core"].tobytes(), writing))
+        self.log.restore([Run(*run) for run in parts["runs"]], writing)
+
+    def head(self, writing: Writing) -> bytes:
+        """Write what there is; gives what says so."""
+        self.log.settle(writing)
+        core = self.pieces.write(self.operator.core(), writing)
+        return packed(BUCKET, {
+            "runs": [list(run) for run in self.log.runs], "pieces": self.pieces.known,
+            "core": np.frombuffer(core, np.uint8),
+        })  # fmt: skip
+
+    def take(self, body: Body, writing: Writing) -> None:
+        """Take a body; what the log must hold of it is written, now or later."""
+        if body.kind == CELLS:
+            cells = table_of(body.table)
+            self.latest = max(self.latest, int(cells.schema.metadata[LATEST.encode()]))
+            self.log.take(self.operator.take(cells.replace_schema_metadata(None)), writing)
+        elif body.kind == ROWS:
+            entry = self.operator.add_rows(table_of(body.table))
+            self.latest = max([self.latest, *([int(entry[AT].to_numpy().max())] if entry.num_rows else [])])
+            self.log.take(entry, writing)
+        elif body.kind == TALLY:
+            self.operator.late_count += self._late_of(table_of(body.table))
+
+    def split(self, shards: int, writing: Writing) -> tuple[Bucket, Bucket] | None:
+        """Two buckets in the place of this one, each with some of its keys; None where it has but one key."""
+        keys = self.operator.key_values()
+        if not keys or len(keys[0]) < 2:
+            return None
+        words = hashes_of(keys, len(keys[0])) // np.uint64(shards)
+        if (words == words[0]).all():
+            return None
+        made = []
+        for share in self.share.split():
+            some = self.operator.of_keys(np.flatnonzero(share.holds(words)))
+            made.append(Bucket(share, some, self.limits))
+        made[0].latest = self.latest
+        made[0].operator.late_count = self.operator.late_count
+        made[0].operator._late = self.operator._late
+        self.clear(writing)
+        for bucket in made:
+            bucket.log.rewrite(writing)
+        return made[0], made[1]
+
+    def clear(self, writing: Writing) -> None:
+        """Drop all that was kept."""
+        self.log.clear(writing)
+        self.pieces.clear(writing)
+
+    def _late_of(self, tally: pa.Table) -> int:
+        """How many rows had no time, or missed a window; all rows of a slice miss the same."""
+        operator = self.operator
+        malformed = int(tally.schema.metadata[MALFORMED.encode()])
+        upto, at = operator.ended, tally[AT].to_numpy()
+        if upto is None or not len(at):
+            return malformed
+        behind = at < upto
+        last = tally["last"].to_numpy()[behind] if operator.scheme.spans else None
+        missed, _ = missed_by(operator.scheme, at[behind], upto, operator.least_starts, last)
+        return malformed + int(tally["rows"].to_numpy()[behind][missed != ""].sum())
