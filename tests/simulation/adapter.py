@@ -3,21 +3,20 @@
 Everything here stands for Spark: a task that folds rows, a stateful task of a label, and how a body is read again.
 """
 
-import os
 import random
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from types import SimpleNamespace
 from unittest.mock import patch
 
 import pyarrow as pa
-from pyspark import cloudpickle
-from pyspark.sql import Row
 
-from sash.engine.streams import log, logged, pieces, shard, shipping, windows
+from sash import SashError
+from sash.engine.streams import logged, shard, windows
 from sash.engine.streams import operator as operators
+from sash.engine.streams.limits import Limits
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import Plan
@@ -26,8 +25,8 @@ from sash.spark import shards, streaming
 from sash.spark.passing import columns_of, narrowed, shown
 from sash.spark.processor import Shards
 
-SOON = True  # whether merging may go on forever and keys be mixed up: issue 19, 1, and the simulation's first find
-MERGES = 200  # of runs in one batch: each makes fewer runs of some, and no shard here has that many
+MERGES = 200  # of runs in one batch: each leaves fewer runs, and no shard here has that many
+TOO_LARGE = "the open windows of "  # how the sentence begins that says that a key does not fit memory
 
 
 class Endless(AssertionError):
@@ -35,50 +34,30 @@ class Endless(AssertionError):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a history draws: sizes at which Sash cuts, merges and forgets."""
+class Drawn:
+    """What a history draws: sizes at which Sash cuts, merges, splits and forgets."""
 
-    fan: int  # runs of a level that are merged
-    few: int  # cells or rows that are not worth writing anew
-    run: int  # bytes of a run of the log
-    piece: int  # bytes of the core that are written together
-    cells: int  # cells or rows of a body
-    body: int  # bytes of a body
-    gathered: int  # rows that are pushed at a time
-    answers: int  # answers of a body
-    answered: int  # bytes of a body of answers
+    limits: Limits
     keys: int  # that are not worth forgetting
 
-    @staticmethod
-    def drawn(chance: random.Random, width: int, early: bool) -> "Limits":
-        """Any limits, of which small ones are as likely as large ones; cuts of wide rows are not made too fine."""
 
-        def size(least: int, most: int) -> int:
-            return int(least * (most / least) ** chance.random())
+def drawn(chance: random.Random, width: int) -> Drawn:
+    """Any limits, of which small ones are as likely as large ones; cuts of wide rows are not made too fine."""
 
-        least = max(width // 8, 1)
-        large = chance.random() < 0.5
-        run = size(least, 1 << 25) if large else size(max(width, 600), 8 * max(width, 1000))
-        return Limits(
-            fan=chance.choice([2, 2, 2, 3, 4, 8]),
-            few=chance.choice([0, 0, 4, 30, 1 << 12]),
-            run=chance.choice([1, 1 << 25]) if SOON else run,
-            piece=size(max(width, 40), 1 << 17),
-            cells=size(1, 1 << 10),
-            body=size(least, 1 << 25),
-            gathered=size(1, 200),
-            answers=size(1, 1000),
-            answered=size(least, 1 << 25),
-            keys=1024 if SOON and early else chance.choice([0, 1, 2, 1024]),
-        )
+    def size(least: int, most: int) -> int:
+        return int(least * (most / least) ** chance.random())
 
-    def patches(self) -> list[tuple[object, str, object]]:
-        """Where they are."""
-        return [
-            (log, "FAN", self.fan), (log, "FEW", self.few), (log, "LARGE", self.run), (pieces, "PIECE", self.piece),
-            (shipping, "MOST", self.cells), (shipping, "LARGE", self.body), (streaming, "GATHERED", self.gathered),
-            (shards, "ROWS", self.answers), (shards, "LARGE", self.answered), (operators, "FEW", self.keys),
-        ]  # fmt: skip
+    least = max(width // 8, 1)
+    limits = Limits(
+        memory=chance.choice([1 << 31, size(20 * (width + 100), 500 * (width + 100))]),
+        rows=size(1, 1000),
+        body=chance.choice([size(least, 1 << 25), size(max(width, 600), 4 * max(width, 1000))]),
+        answers=size(1, 1000),
+        piece=size(max(width, 40), 1 << 17),
+        fan=chance.choice([2, 2, 2, 3, 4, 8]),
+        few=chance.choice([0, 0, 4, 30, 1 << 12]),
+    )
+    return Drawn(limits, chance.choice([0, 1, 2, 1024]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +70,7 @@ class Asked:
     labels: tuple[int, ...]
 
 
-def asked(board, emit: str, late: bool, count: int, memory: int) -> Asked:
+def asked(board, emit: str, late: bool, count: int) -> Asked:
     """What a streaming DataFrame sends to its workers; see ``StreamingSource.results``."""
     settings = replace(board._scheme.settings, grows=True)
     operator = Operator(Scheme(board._scheme.schema, settings, board._scheme.queries), board._slicer, emit=emit)
@@ -100,7 +79,7 @@ def asked(board, emit: str, late: bool, count: int, memory: int) -> Asked:
     names = list(scheme.schema.names) if whole else columns_of(scheme)
     schema = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
     plan = Plan(scheme if whole else narrowed(scheme, names), operator.slicer, emit, False, count)
-    sent = cloudpickle.dumps(shards.Sent(plan, scheme.delay, late, memory))
+    sent = shards.Sent(plan, scheme.delay, late, None).packed()
     return Asked(sent, tuple(names), schema, shards.labels(count))
 
 
@@ -112,18 +91,23 @@ def fold(ask: Asked, task: int, batches: Iterable[pa.RecordBatch]) -> Iterator[t
             yield row["label"], (row["task"], row["kind"], row["body"])
 
 
-def work(ask: Asked, label: int, came: list[tuple] | None, moment: int, handle) -> Iterator[tuple]:
-    """What a stateful task gives for a label: what an observer sees, or a body; without rows, a timer has fired."""
+def work(ask: Asked, label: int, came: list[list[tuple]] | None, moment: int, handle) -> Iterator[tuple]:
+    """What a stateful task gives for a label: what an observer sees, and a body or None.
+
+    What came is in frames, as Spark cuts them; without any, a timer has fired.
+    """
     processor = Shards(ask.sent)
     processor.init(handle)
     times = SimpleNamespace(getCurrentWatermarkInMs=lambda: moment)
     if came is None:
         found = processor.handleExpiredTimer((label,), times, None)
     else:
-        rows = (Row(label=label, task=task, kind=kind, body=body) for task, kind, body in came)
-        found = processor.handleInputRows((label,), rows, times)
-    for row in found:
-        yield (None, bytes(row["body"])) if row["late"] is None else (row.asDict(), None)
+        frames = (dict(zip(("task", "kind", "body"), zip(*frame, strict=True), strict=True)) for frame in came)
+        found = processor.handleInputRows((label,), frames, times)
+    for frame in found:
+        for values in zip(*frame.values(), strict=True):
+            row = dict(zip(frame, values, strict=True))
+            yield row, row.pop("body")
 
 
 def read(ask: Asked, bodies: list[bytes]) -> list[dict]:
@@ -132,6 +116,11 @@ def read(ask: Asked, bodies: list[bytes]) -> list[dict]:
         return []
     given = pa.RecordBatch.from_arrays([pa.array(bodies, pa.binary())], ["body"])
     return [row for batch in streaming._answers(ask.schema)(iter([given])) for row in batch.to_pylist()]
+
+
+def is_too_large(error: Exception) -> bool:
+    """Whether Sash refuses a key that does not fit memory."""
+    return isinstance(error, SashError) and str(error).startswith(TOO_LARGE)
 
 
 class _Context:
@@ -164,7 +153,7 @@ class Counted:
         return counting
 
 
-opened = lru_cache(maxsize=None)(shards.opened.__wrapped__)
+opened = cache(shards.opened.__wrapped__)
 nothing = windows.Windows.none.func
 nones: dict[int, tuple] = {}  # what no windows answer, by scheme: the same for each, and found slowly
 
@@ -177,8 +166,8 @@ def none(self):
 
 
 @contextmanager
-def simulated(chance: random.Random, limits: Limits):
-    """Sash with these limits, and without a clock or randomness of its own; gives how memory is swapped, and counts."""
+def simulated(chance: random.Random, draw: Drawn):
+    """Sash with these limits, and without a clock or randomness of its own; gives what it counts."""
     counted = Counted()
     clock = SimpleNamespace(now=1.7e9)
 
@@ -186,24 +175,18 @@ def simulated(chance: random.Random, limits: Limits):
         clock.now += 0.25
         return clock.now
 
-    before = os.environ.get("SASH_THREADS")
     with ExitStack() as stack:
-        for owner, name, value in limits.patches():
-            stack.enter_context(patch.object(owner, name, value))
+        stack.enter_context(patch.dict("os.environ", SASH_THREADS="1"))
         for owner, name, value in [
-            (shards, "_kept", {}), (shards, "opened", opened), (streaming, "opened", opened),
-            (streaming, "TaskContext", _Context), (shard, "os", SimpleNamespace(urandom=chance.randbytes)),
-            (shard, "time", SimpleNamespace(time=time)),
+            (shards.Sent, "limits", draw.limits), (operators, "FEW", draw.keys), (shards, "_kept", {}),
+            (shards, "opened", opened), (streaming, "opened", opened), (streaming, "TaskContext", _Context),
+            (shard, "os", SimpleNamespace(urandom=chance.randbytes)), (shard, "time", SimpleNamespace(time=time)),
+            (shards, "pd", SimpleNamespace(DataFrame=dict)),  # which takes a third of the time otherwise
             (windows.Windows, "none", property(none)),
             (logged.Logged, "condensed", counted.around(logged.Logged.condensed)),
         ]:  # fmt: skip
             stack.enter_context(patch.object(owner, name, value))
-        try:
-            yield counted
-        finally:
-            os.environ.pop("SASH_THREADS", None)
-            if before is not None:
-                os.environ["SASH_THREADS"] = before
+        yield counted
 
 
 def remember(memory: dict) -> None:

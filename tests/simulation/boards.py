@@ -50,9 +50,14 @@ class Config:
     ties: bool  # whether rows may have the same time
     slicer: str | None
     postpone: int
-    memory: int
     questions: tuple[Question, ...]
     added: tuple[Question, ...]  # at a restart
+
+    @property
+    def keeps_texts(self) -> bool:
+        """Whether state is as wide as rows are."""
+        texts = {each.aggregate for each in self.questions} & {"texts", "last", "first", "max_text"}
+        return self.kind == "delta" or bool(texts)
 
     @property
     def answer(self):
@@ -76,7 +81,7 @@ def config(number: int) -> Config:
         offset=chance.choice([0, 0, 0, 700, 2000]) if kind in ("time", "spans") else 0, emit=emit,
         late=chance.random() < 0.4, shards=chance.choice([1, 1, 1, 2, 2, 3, 4]), ties=ties,
         slicer=chance.choice([None, None, "panes", "pairs"]) if kind == "time" else None,
-        postpone=chance.choice([0, 5000, 25_000]), memory=chance.choice([1, 1 << 17, 1 << 30, 1 << 30]),
+        postpone=chance.choice([0, 5000, 25_000]),
         questions=(), added=(),
     )  # fmt: skip
     count = chance.choice([1, 1, 2, 3, 4])
@@ -84,7 +89,7 @@ def config(number: int) -> Config:
     if kind in ("punctuation", "delta"):
         asked = tuple(replace(each, length=asked[0].length, slide=asked[0].slide) for each in asked)
     whole = replace(base, questions=asked)
-    if kind in ("time", "spans") and emit == "final" and chance.random() < 0.4:
+    if kind in ("time", "spans") and emit == "final" and chance.random() < 0.6:
         more = _question(chance, kind, names if chance.random() < 0.7 else HELD[:3] if kind == "time" else names, 9)
         if kind == "spans" or chance.random() < 0.3:
             more = replace(more, length=asked[0].length, slide=asked[0].slide)
@@ -139,5 +144,5 @@ def planned(number: int) -> tuple[Config, adapter.Asked, adapter.Asked | None]:
             continued(told[0], told[1], 0)
         except sash.SashError:
             whole = replace(whole, added=())
-    asked = [adapter.asked(board, whole.emit, whole.late, whole.shards, whole.memory) for board in boards]
+    asked = [adapter.asked(board, whole.emit, whole.late, whole.shards) for board in boards]
     return whole, asked[0], asked[1] if whole.added else None

@@ -1,39 +1,39 @@
 """Mistakes that one could make, put into Sash for the time of a test: a simulation that finds none proves nothing."""
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from sash.engine.streams import history, log, pieces, shard, shipping
+from sash.engine.streams import history, log, pieces, shard, shipping, store
+from sash.engine.streams.bucket import Bucket
 from sash.engine.streams.logged import Logged
 from sash.spark import shards
-from simulation import adapter
 
 
 def stale_memory():
     """A shard in memory is taken for the one that was kept, whatever the head says."""
     right = shards._shard
 
-    def mistaken(processor, sent, label, watermark):
+    def mistaken(processor, sent, label, *others):
         found = shards._kept.get((processor.plan, label))
-        return right(processor, sent, label, watermark) if found is None else found
+        return right(processor, sent, label, *others) if found is None else found
 
     return patch.object(shards, "_shard", mistaken)
 
 
 def tokens_that_repeat():
     """Two attempts at a batch give what they keep the same name."""
-    right = shard.Shard._head
+    right = shard.Shard._close
 
-    def mistaken(self, core, writing):
-        with patch.object(shard, "os", SimpleNamespace(urandom=lambda size: self.next.to_bytes(size, "big"))):
-            return right(self, core, writing)
+    def mistaken(self, writing):
+        with patch.object(shard, "os", SimpleNamespace(urandom=lambda size: writing.next.to_bytes(size, "big"))):
+            right(self, writing)
 
-    return patch.object(shard.Shard, "_head", mistaken)
+    return patch.object(shard.Shard, "_close", mistaken)
 
 
 def chunks_dropped_too_early():
-    """A run of the log goes when its first window has ended, not its last."""
+    """A run of the log goes before its last window has ended."""
     right = Logged.lapses
 
     def mistaken(self, entry):
@@ -44,7 +44,19 @@ def chunks_dropped_too_early():
 
 def chunks_never_dropped():
     """What was merged stays in the store."""
-    return patch.object(log.Writing, "remove", lambda self, number: None)
+    return patch.object(store.Writing, "remove", lambda self, number: None)
+
+
+def chunks_dropped_with_the_next():
+    """What a batch replaces goes, and what takes its place is not written where it waits."""
+    right = store.Writing.flush
+
+    def mistaken(self):
+        if len(self._waiting) > 1:
+            self._waiting.popitem()
+        right(self)
+
+    return patch.object(store.Writing, "flush", mistaken)
 
 
 def timers_not_registered_again():
@@ -60,30 +72,33 @@ def timers_not_registered_again():
 
 def late_rows_not_counted():
     """Rows that were folded before they came to the shard are not late."""
-    right = shard.Shard._late_of
+    right = Bucket._late_of
 
     def mistaken(self, tally):
         with patch.object(type(self.operator), "ended", None):
             return right(self, tally)
 
-    return patch.object(shard.Shard, "_late_of", mistaken)
+    return patch.object(Bucket, "_late_of", mistaken)
 
 
 def heads_not_updated():
-    """The head is written only where chunks were."""
-    right = shards._keep
+    """The head stays where no chunk was written."""
+    right = shard.Shard._close
 
-    def mistaken(processor, done):
-        if done.put or done.drop or processor.head.get() is None:
-            right(processor, done)
+    def mistaken(self, writing):
+        before, following = self.head, self.next
+        right(self, writing)
+        if before and following == self.next:
+            self.head = before
 
-    return patch.object(shards, "_keep", mistaken)
+    return patch.object(shard.Shard, "_close", mistaken)
 
 
 def pieces_taken_for_the_same():
     """A piece as long as the one before it is not written."""
-    return patch.object(pieces, "digest_of", lambda body: str(len(body))), patch.object(
-        pieces, "unchanged", lambda body, digest, part: body
+    return (
+        patch.object(pieces, "digest_of", lambda body: str(len(body))),
+        patch.object(pieces, "unchanged", lambda body, digest, part: body),
     )
 
 
@@ -118,8 +133,8 @@ def queries_added_from_the_beginning():
     return patch.object(shard, "continued", mistaken)
 
 
-def runs_in_which_lapsed_rows_stay():
-    """Merging forgets the older half of what it merges."""
+def merges_that_forget():
+    """Merging loses the older half of what it merges."""
     right = Logged.condensed
 
     def mistaken(self, entries):
@@ -128,22 +143,37 @@ def runs_in_which_lapsed_rows_stay():
     return patch.object(Logged, "condensed", mistaken)
 
 
+def splits_that_forget():
+    """A bucket that is split writes what one half has."""
+    right = Bucket.split
+
+    def mistaken(self, shards, writing):
+        with patch.object(log.Log, "rewrite", lambda *_: None):
+            return right(self, shards, writing)
+
+    return patch.object(Bucket, "split", mistaken)
+
+
 def merging_without_end():
-    """Issue 19, 1: what was merged is cut into parts just below what is large, and these are merged again."""
-    right = adapter.Limits.drawn
+    """Issue 19, 1: what was merged is cut into parts that are not large, all of which are merged again."""
+    right = log.Log._write
 
-    def small(chance, width, early):
-        from dataclasses import replace
+    def mistaken(self, entries, level, writing, place):
+        known = {run.number for run in self.runs}
+        right(self, entries, level, writing, place)
+        self.runs = [
+            run._replace(level=level) if run.number not in known and run.size < self.limits.body else run
+            for run in self.runs
+        ]
 
-        return replace(right(chance, width, early), run=4 * max(width, 1000), fan=2)
-
-    return patch.object(adapter.Limits, "drawn", small)
+    return patch.object(log.Log, "_write", mistaken)
 
 
 MUTATIONS = [
-    stale_memory, tokens_that_repeat, chunks_dropped_too_early, chunks_never_dropped, timers_not_registered_again,
-    late_rows_not_counted, heads_not_updated, pieces_taken_for_the_same, answers_lost_in_the_last_part,
-    rows_lost_between_tables, queries_added_from_the_beginning, runs_in_which_lapsed_rows_stay,
+    stale_memory, tokens_that_repeat, chunks_dropped_too_early, chunks_never_dropped, chunks_dropped_with_the_next,
+    timers_not_registered_again, late_rows_not_counted, heads_not_updated, pieces_taken_for_the_same,
+    answers_lost_in_the_last_part, rows_lost_between_tables, queries_added_from_the_beginning, merges_that_forget,
+    splits_that_forget,
 ]  # fmt: skip
 
 
@@ -151,10 +181,7 @@ MUTATIONS = [
 def planted(mutation):
     """Sash with a mistake."""
     patches = mutation()
-    first, *others = patches if isinstance(patches, tuple) else (patches,)
-    with first:
-        if others:
-            with others[0]:
-                yield
-        else:
-            yield
+    with ExitStack() as stack:
+        for each in patches if isinstance(patches, tuple) else (patches,):
+            stack.enter_context(each)
+        yield

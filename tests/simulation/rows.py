@@ -7,9 +7,11 @@ from simulation.boards import Config
 FAR = 10**6  # milliseconds after the last row, with which all windows end
 
 
-def width_of(chance: random.Random) -> int:
-    """How wide texts are at most, in bytes: mostly little."""
-    return chance.choice([1, 1, 1, 1, 10, 10, 100, 2000, 2000, 20_000] + [1 << 20] * (chance.random() < 0.1))
+def width_of(chance: random.Random, config: Config) -> int:
+    """How wide texts are at most, in bytes: mostly little, where nobody keeps them."""
+    if not config.keeps_texts and chance.random() < 0.8:
+        return chance.choice([1, 10])
+    return chance.choice([1, 10, 100, 2000, 2000, 2000, 5000, 20_000] + [1 << 20] * (chance.random() < 0.1))
 
 
 def drawn_rows(chance: random.Random, config: Config, width: int) -> list[dict]:
@@ -19,6 +21,7 @@ def drawn_rows(chance: random.Random, config: Config, width: int) -> list[dict]:
     pace = chance.choice([0.3, 1, 3])
     disorder = chance.choice([0, 2, 10, 40])
     keys = chance.choice(["a", "ab", "abcd", "abcdefghijkl"])
+    even = chance.random() < 0.5  # whether all rows are as wide
     rows, taken, deltas = [], set(), dict.fromkeys(keys, 0)
     for number in range(count):
         clock += int(chance.expovariate(1) * pace)
@@ -26,7 +29,7 @@ def drawn_rows(chance: random.Random, config: Config, width: int) -> list[dict]:
         while not config.ties and moment in taken:
             moment += 1
         taken.add(moment)
-        row = drawn_row(chance, config, number, moment, width)
+        row = drawn_row(chance, config, number, moment, [width] if even else [0, 1, 1, width])
         row["k"] = chance.choice([*keys, None]) if config.keyed else None
         deltas[row["k"]] = deltas.get(row["k"], 0) + chance.choice([0, 0, 1, 2, 5, -3])
         row["d"] = deltas[row["k"]] if chance.random() < 0.95 else None
@@ -36,9 +39,9 @@ def drawn_rows(chance: random.Random, config: Config, width: int) -> list[dict]:
     return [*rows, {"ts": 1000 * end, "start": 1000 * end, "id": count, **nothing}]
 
 
-def drawn_row(chance: random.Random, config: Config, number: int, moment: int, width: int) -> dict:
+def drawn_row(chance: random.Random, config: Config, number: int, moment: int, widths: list[int]) -> dict:
     letter = chance.choice("xyz")
-    long = chance.choice([0, 1, 1, width])
+    long = chance.choice(widths)
     row = {
         "ts": moment if chance.random() < 0.97 else None,
         "v": chance.randint(-5, 5) if chance.random() < 0.9 else None,

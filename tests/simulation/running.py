@@ -10,22 +10,22 @@ COMMAND = "SASH_SEEDS={seed} python -m pytest tests/simulation/test_simulation.p
 PART = 1000  # seeds that a process takes at a time
 
 
-def run(seed: int) -> str | None:
-    """Run a history; gives what is wrong with it, if something is, and how it went."""
+def run(seed: int) -> History:
+    """Run a history; what is wrong with it, if something is, is then said in it."""
     history = History(seed)
     try:
         history.run()
     except Wrong as wrong:
-        return "\n".join([
+        history.wrong = "\n".join([
             f"seed {seed}: {wrong}", *history.trace[-40:], repr(history.config), repr(history.limits),
             f"run it again: {COMMAND.format(seed=seed)}",
         ])  # fmt: skip
-    return None
+    return history
 
 
 def wrongs(seeds: range) -> list[str]:
     """What is wrong with some histories."""
-    return [words for seed in seeds if (words := run(seed)) is not None]
+    return [words for seed in seeds if (words := run(seed).wrong)]
 
 
 def on_all_cores(seeds: range) -> Iterator[str]:

@@ -9,15 +9,17 @@ from itertools import islice
 import pytest
 
 from simulation.history import History
-from simulation.running import on_all_cores, seeds_of, wrongs
+from simulation.running import on_all_cores, run, seeds_of
 
-SEEDS = seeds_of(os.environ.get("SASH_SEEDS", "0-149"))  # with make test
+SEEDS = seeds_of(os.environ.get("SASH_SEEDS", "0-119"))  # with make test
 MANY = 1_000_000  # with make test-long
 
 
 def test_histories_by_their_seeds():
-    found = wrongs(SEEDS)
+    histories = [run(seed) for seed in SEEDS]
+    found = [history.wrong for history in histories if history.wrong]
     assert not found, "\n\n".join(found)
+    assert sum(history.refused for history in histories) <= len(histories) // 10 + 1  # keys that do not fit memory
 
 
 @pytest.mark.long
@@ -32,17 +34,14 @@ def told(seeds):
     for seed in seeds:
         history = History(seed)
         history.run()
-        traces.append("\n".join([*history.trace, repr(history.sink), repr(history.versions)]))
+        traces.append("\n".join([*history.trace, repr(history.sink), repr(dict(history.versions))]))
     return hashlib.sha256("\n".join(traces).encode()).hexdigest()
 
 
-TOLD = "from simulation.test_simulation import told; print(told(range(8)))"
+TOLD = "from simulation.test_simulation import told; print(told(range(5)), end='')"
 
 
 def test_a_seed_is_one_history_to_the_last_byte_of_its_state():
-    paths = os.pathsep.join(sys.path)
-    found = [
-        subprocess.run([sys.executable, "-c", TOLD], env={**os.environ, "PYTHONHASHSEED": hashing, "PYTHONPATH": paths},
-                       check=True, capture_output=True, text=True).stdout for hashing in ("1", "2")
-    ]  # fmt: skip
-    assert found[0] == found[1]
+    environment = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    again = subprocess.run([sys.executable, "-c", TOLD], env=environment, check=True, capture_output=True, text=True)
+    assert again.stdout == told(range(5))
