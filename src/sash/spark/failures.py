@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException, PythonException
 
 from sash import errors
 from sash.errors import SashError
+from sash.spark.hidden import plain, readable
 
 # Where PySpark looks the converter up when it raises: for a JVM of its own, and for Connect.
 CONVERTERS = ["pyspark.errors.exceptions.captured", "pyspark.sql.connect.client.core"]
@@ -44,7 +45,7 @@ def _wrap(module: ModuleType) -> None:
     @functools.wraps(original)
     def convert_exception(*args: Any, **kwargs: Any) -> Any:
         converted = original(*args, **kwargs)
-        return recognised(converted) or converted
+        return recognised(converted) or readable(converted)
 
     convert_exception.of_sash = True  # type: ignore[attr-defined]
     module.convert_exception = convert_exception  # type: ignore[attr-defined]
@@ -78,7 +79,7 @@ def recognised(error: Any) -> SashError | None:
 
 def made(name: str, sentence: str, stands_for: Any = PythonException) -> SashError:
     """A Sash error of a class named so, which is also the exception of PySpark that it stands for."""
-    return _both(name, stands_for)(sentence)
+    return _both(name, stands_for)(plain(sentence))
 
 
 @functools.cache
