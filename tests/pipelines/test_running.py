@@ -489,3 +489,33 @@ def test_the_pipeline_of_the_docs_runs(tmp_path, spark, stream):
         tmp_path / "out" / "stream" / "boards" / "sash_batch=0" if stream else tmp_path / "out" / "batch" / "boards"
     )
     assert (boards / "carrier=AA").is_dir()
+
+
+def test_names_may_hold_backticks_dots_and_quotes(pipeline):
+    """Of columns read and answered, of keys, and of the partitions of a sink."""
+    text = """
+[[steps]]
+name = "odd"
+sql = "select carrier as `c``r`, carrier as `c.r`, at as `it's`, delay as `[d]` from flights"
+[[steps]]
+name = "typical"
+from = "odd"
+kind = "windows"
+partition_by = ["`c``r`", "`c.r`"]
+order_by = ["`it's` desc"]
+frame = "rows between unbounded preceding and unbounded following"
+columns."m`.\\"x\\"" = "max(`[d]`)"
+[[steps]]
+name = "boards"
+from = "typical"
+kind = "stream"
+time = "`it's`"
+key = ["`c``r`", "`c.r`"]
+watermark = "10 minutes"
+[[steps.queries]]
+range = "30 days"
+columns."n`. x" = "count(`m``.\\"x\\"`)"
+"""
+    pipeline(text + '[[sinks]]\npath = "out"\npartition_by = ["c`r"]\n')
+    rows = pq.read_table(pipeline.folder / "out").to_pylist()
+    assert sorted((row["c`r"], row["c.r"], row["n`. x"]) for row in rows) == [(k, k, 100) for k in sorted(CARRIERS)]

@@ -190,8 +190,8 @@ class SparkSource(Source):
                                    limits.memory):  # fmt: skip
                     operator = Operator(kept, slicer, emit=emit, starts=starts, arrival=False)
                     operator.unmoved()
-                    at_once = emit == "updates"
-                    for table in [pa.concat_tables(rows)] if at_once else together(rows, limits.batch, limits.rows):
+                    size = limits.memory if emit == "updates" else limits.batch  # early answers are of all rows
+                    for table in together(rows, size, None if emit == "updates" else limits.rows):
                         pushed = operator.push(table)
                         if pushed.num_rows:
                             yield from told(with_late(pushed, shown(operator.late())) if late else pushed, schema)

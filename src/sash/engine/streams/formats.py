@@ -26,7 +26,7 @@ class PartialFormat(NamedTuple):
     @property
     def id(self) -> str:
         """The name of its column."""
-        return f"{self.meaning}.{self.number}.{_digest(self.fields)[:8]}"
+        return f"{self.meaning}-{self.number}-{_digest(self.fields)[:8]}"
 
     @property
     def text(self) -> list[Any]:

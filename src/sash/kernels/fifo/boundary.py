@@ -21,18 +21,13 @@ paper   parallel-boundary-aggregator-2021, 4
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sash.algebra import Aggregate
 from sash.errors import SashError
-from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel, specialise
+from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
 from sash.kernels.fifo.chunking import chunk_for_counts
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
 from sash.kernels.fifo.two_stacks import two_stacks
-from sash.kernels.inputs import Inputs
 from sash.kernels.threads import second_thread
 
 if TYPE_CHECKING:
@@ -305,18 +300,3 @@ def pba(agg: Any) -> Any:
         return i
 
     return slide
-
-
-def seconds_per_combine(aggregate: Aggregate, *dtypes: Any, partials: int = 1 << 14) -> float:
-    """How long one combine takes on this machine, measured: what ``chunk_for_times`` wants to know."""
-    inputs = Inputs(aggregate, dtypes)
-    made = specialise(cumulate_left, inputs.aggregate, inputs.dtypes)
-    ring = np.zeros(partials, made.state)
-    for name in made.state.names or ():
-        ring[name] = 1
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        made.run(ring, 0, partials)
-        times.append(time.perf_counter() - start)
-    return min(times) / (partials - 1)

@@ -252,19 +252,6 @@ def refusal(kernel: Kernel, aggregate: Aggregate) -> str | None:
     return None
 
 
-def eligible(kernel: Kernel, aggregate: Aggregate | Call, *dtypes: Any) -> bool:
-    """Whether the planner may choose an algorithm: one that is not exact is only taken by name."""
-    inputs = Inputs(aggregate, dtypes)
-    if refusal(kernel, inputs.aggregate):
-        return False
-    return "exact" not in kernel.needs or not _floating(specialise(kernel, inputs.aggregate, inputs.dtypes).state)
-
-
-def _floating(state: np.dtype) -> bool:
-    fields = [state] if state.names is None else [state[name] for name in state.names]
-    return any(field.kind not in "iub" for field in fields)
-
-
 def _kernel(name: str) -> Kernel:
     from sash.kernels.fifo import ALGORITHMS
 
