@@ -12,7 +12,7 @@ from simulation.history import History
 from simulation.running import on_all_cores, run, seeds_of
 
 SEEDS = seeds_of(os.environ.get("SASH_SEEDS", "0-119"))  # with make test
-MANY = 1_000_000  # with make test-long
+MANY = int(os.environ.get("SASH_HISTORIES", "1_000_000"))  # with make test-long
 
 
 def test_histories_by_their_seeds():
