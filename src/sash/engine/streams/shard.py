@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -116,7 +116,9 @@ class Shard:
     def work(self, bodies: Iterable[Body], watermark: int | None, store: Store) -> Iterator[Given]:
         """Take a batch, and answer what has ended where the watermark is now; ``head`` and ``seen`` are then its."""
         writing = Writing(store, self.next, self.limits.body)
-        late = sum(self._take(chunk, writing) for chunk in self._chunks(bodies))
+        late = 0
+        for chunk in self._chunks(bodies):
+            late += yield from self._take(chunk, writing)
         counts = np.zeros(3, np.int64)  # answers, windows, keys
         for share in list(self.heads):
             bucket = self._bucket(share, writing)
@@ -124,9 +126,7 @@ class Shard:
             for answers in operator.passing(watermark, self.limits):
                 counts[0] += answers.num_rows
                 yield Given(answers, operator.late())
-            aside = operator.late()
-            if aside.num_rows:
-                yield Given(operator.answer_schema.empty_table(), aside)
+            yield from _aside(operator)
             late += operator.late_count - before
             counts[1:] += operator.open_windows(), operator.open_keys()
             self.watermark = operator.watermark
@@ -150,8 +150,8 @@ class Shard:
         if chunk:
             yield sorted(chunk, key=lambda each: each.task)
 
-    def _take(self, bodies: list[Body], writing: Writing) -> int:
-        """Take bodies, each bucket those of its keys; gives how many rows were late."""
+    def _take(self, bodies: list[Body], writing: Writing) -> Generator[Given, None, int]:
+        """Take bodies, each bucket those of its keys; gives what was late, and at the end how many rows that are."""
         waiting = [(share, mine) for share, mine in self._by_share(bodies, list(self.heads)).items() if mine]
         late = 0
         while waiting:
@@ -166,6 +166,7 @@ class Shard:
                     bucket = self.buckets[made[0]]  # which counts what was late
                     break
             late += bucket.operator.late_count - before
+            yield from _aside(bucket.operator)  # before it may leave memory
             self.latest = max(self.latest, bucket.latest)
         return late
 
@@ -244,3 +245,10 @@ class Shard:
             "token": self.token, "latest": self.latest, "moment": self.moment, "watermark": self.watermark,
             **{f"bucket {k}": np.frombuffer(head, np.uint8) for k, head in enumerate(self.heads.values())},
         })  # fmt: skip
+
+
+def _aside(operator: Logged) -> Iterator[Given]:
+    """What was set aside, if anything."""
+    aside = operator.late()
+    if aside.num_rows:
+        yield Given(operator.answer_schema.empty_table(), aside)
