@@ -126,7 +126,7 @@ def changed_array(draw, entry, body):
         words = words[::-1]
     elif how == "copy":
         words[place] = words[draw(st.integers(0, len(words) - 1))]
-    elif draw(st.booleans()) or entry["dtype"] == "|u1":
+    elif draw(st.booleans()) or entry.get("dtype") == "|u1":
         turned = bytearray(body)
         turned[draw(st.integers(0, len(body) - 1))] ^= draw(st.integers(1, 255))
         return entry, bytes(turned)
