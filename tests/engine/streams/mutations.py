@@ -126,7 +126,7 @@ def changed_array(draw, entry, body):
         words = words[::-1]
     elif how == "copy":
         words[place] = words[draw(st.integers(0, len(words) - 1))]
-    elif draw(st.booleans()) or entry["dtype"] == "|u1":
+    elif draw(st.booleans()) or entry.get("dtype") == "|u1":
         turned = bytearray(body)
         turned[draw(st.integers(0, len(body) - 1))] ^= draw(st.integers(1, 255))
         return entry, bytes(turned)
@@ -137,6 +137,8 @@ def changed_array(draw, entry, body):
 
 def changed_table(draw, body, opaque=False):
     """Rows, columns or bytes of a table that are others."""
+    if not body:  # cut before
+        return bytes(8)
     raw = [] if opaque else ["bytes"] * 4 + ["words"] * 4
     how = draw(st.sampled_from([*raw, "rows", "null", "value", "type", "name", "drop", "add", "cut"]))
     if how == "bytes" or (how == "words" and len(body) < 16):
