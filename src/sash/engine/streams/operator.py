@@ -413,8 +413,10 @@ class Operator:
 
     def _answers(self) -> pa.Table:
         """All answers that are due."""
-        none = self._windows.table(self._windows.none, self._keys)
-        return pa.concat_tables([*self._parts(None)] or [none])
+        parts = list(self._parts(None))
+        if len(parts) == 1:
+            return parts[0]
+        return pa.concat_tables(parts) if parts else self._windows.table(self._windows.none, self._keys)
 
     def _parts(self, limits: Limits | None) -> Iterator[pa.Table]:
         """The answers that are due, in parts where there are limits; what no window needs any more is let go."""
