@@ -23,6 +23,9 @@ BAD = {
     b"\xff\x00": ("value is not UTF-8; kafka_value has it in hexadecimal", "FF00"),
     b"[1, 2]": ("value is JSON that does not fit the schema", "[1, 2]"),
     b'{"ts": "2026-01-01T00:00:01Z", "v": "many"}': ("value is JSON that does not fit the schema", None),
+    b'{"v": 1} {"v": 2}': ("value is JSON with something behind it", None),
+    b'{"v": 3}, {"v": 4}': ("value is JSON with something behind it", None),
+    b'{"v": 5}garbage': ("value is JSON with something behind it", None),
     b'{"ts": "yesterday", "v": 1}': ("value is JSON that does not fit the schema", None),
 }
 

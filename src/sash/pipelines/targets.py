@@ -22,6 +22,7 @@ def checked(loaded: Loaded, spark: Any, built: Built) -> list[writing.Target]:
     files, tables = _read(loaded, spark)
     checkpoints = loaded.pipeline.stream.checkpoint
     written = {resolved(loaded, checkpoints)} if checkpoints else set()
+    filled: dict[tuple[str, ...], str] = {}  # tables, and how
     for number, sink in enumerate(loaded.pipeline.sinks):
         with at(loaded, "sinks", number):
             target = _target(loaded, number)
@@ -31,6 +32,10 @@ def checked(loaded: Loaded, spark: Any, built: Built) -> list[writing.Target]:
             if any(overlaps.overlap(path, written) for path in paths):
                 raise SashError(f"{target.shown} holds, or is inside, what another sink or the checkpoint writes")
             written |= paths
+            for table in _tables(spark, target):
+                if "overwrite" in (filled.get(table), target.mode) and table in filled:
+                    raise SashError(f"{target.shown} is what another sink writes, which one of them would replace")
+                filled[table] = target.mode
             _check_columns(built.frames[loaded.taken(sink)], target, sink.late)
             if loaded.streaming:
                 _check_stream(loaded, built, number, target)

@@ -8,7 +8,7 @@ Other sinks have such a batch twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -116,6 +116,8 @@ def _write(rows: Any, target: Target, number: int, checkpoint: str | None, show:
     rows = shaped(rows, target)
     if target.kind == "jdbc" and postgres.is_postgres(target.options):
         known = None if checkpoint is None else planned(rows.sparkSession, checkpoint, number)
+        if known is not None:  # another sink of the query may write the same table
+            known = replace(known, query=f"{known.query} {target.name}")
         postgres.write(rows, target.options, target.relation, append=True, batch=known)
     elif target.by_files:
         writer = plain(rows, target, "overwrite").option("partitionOverwriteMode", "static")

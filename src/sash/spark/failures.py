@@ -27,7 +27,7 @@ RAISED = re.compile(r"^sash\.errors\.(\w+): (.*?)" + END, re.DOTALL | re.MULTILI
 OFFSET = re.compile(r"\[USER_RAISED_EXCEPTION\] (the offset of a frame must be [^\n]*?)\s*(?:SQLSTATE|\n|$)")
 FRAMES = re.compile(r"(?:[ \t].*\n)*")
 MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)[\w.]*'", re.MULTILINE)
-# what Spark says of a checkpoint whose state was kept by another operator: ours before 0.1.0.dev1
+# what Spark says of a checkpoint whose state was kept by another operator: ours of 0.1.0.dev0
 OLDER = "Stateful operators in the metadata: [(OperatorId: 0 -> OperatorName: transformWithStateInPySparkExec"
 OLDER_ADVICE = (
     "the checkpoint is of Sash 0.1.0.dev0 or another stateful query, and this Sash cannot go on with it: start with a "

@@ -13,10 +13,14 @@ SEEN = "sash: messages of "  # before the name of a source: the metric that coun
 PARSED, CORRUPT, MESSAGE = "__sash_parsed", "__sash_corrupt", "__sash_message"
 KEPT = ("kafka_value", "kafka_topic", "kafka_partition", "kafka_offset")  # columns of late rows
 NO_JSON, NO_FIT = "value is not JSON", "value is JSON that does not fit the schema"
+NO_END = "value is JSON with something behind it"
+# from_json reads the first value, and passes over what follows it
+ALONE = "coalesce(size(from_json(concat('[', string(value), ']'), 'array<variant>')) = 1, false)"
 REASON = f"""
     CASE WHEN value IS NULL THEN 'value is NULL'
          WHEN NOT is_valid_utf8(value) THEN 'value is not UTF-8; kafka_value has it in hexadecimal'
          WHEN try_parse_json(string(value)) IS NULL THEN '{NO_JSON}'
+         WHEN NOT {ALONE} THEN '{NO_END}'
          ELSE '{NO_FIT}' END"""
 VALUE = "CASE WHEN is_valid_utf8(value) THEN string(value) ELSE hex(value) END"
 
@@ -35,7 +39,7 @@ def parsed(frame: DataFrame, schema: str, name: str) -> tuple[DataFrame, DataFra
     wide = StructType([*kind.fields, StructField(CORRUPT, StringType())])
     value = F.from_json(text, wide, {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT})
     both = frame.select(value.alias(PARSED), "value", "topic", "partition", "offset")
-    fits = F.expr(f"{PARSED} IS NOT NULL AND {PARSED}.{CORRUPT} IS NULL")
+    fits = F.expr(f"{PARSED} IS NOT NULL AND {PARSED}.{CORRUPT} IS NULL AND {ALONE}")
     seen = both.observe(f"{SEEN}{name}", F.count(F.lit(1)).alias("rows"), F.count_if(~fits).alias("malformed"))
     rows = seen.where(fits).select(*(F.col(f"{PARSED}.{quoted(field)}") for field in kind.names))
     columns = (VALUE, "topic", "partition", "offset")

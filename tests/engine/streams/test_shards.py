@@ -328,6 +328,32 @@ def test_other_queries_are_refused_with_what_changed():
         more.batch([events], 1)
 
 
+def test_a_bucket_that_is_split_keeps_cells_of_before_a_query_that_needs_rows():
+    first = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("n", sf.count(), range="1000 seconds")
+    both = first.query("mid", sf.median("v"), range="5 seconds")
+    job = Job(first, shards=1)
+
+    def events(start):
+        return table([{"ts": start + at * 10**5, "k": f"k{at % 50}", "v": at % 7, "w": ""} for at in range(500)])
+
+    job.batch([events(0)], None)
+    job.limits = Limits(memory=200_000)
+    job.asked(both)
+    job.batch([events(60 * 10**6)], 50 * 10**6)
+    assert len(job.shards[0].heads) > 1
+    job.restart()
+    answers = job.batch([table([])], END)[0].to_pylist()
+    assert sum(row["n"] or 0 for row in answers) == 1000
+
+
+def test_how_many_rows_came_is_sent_in_bounded_bodies():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("n", sf.count(), range="1 second")
+    limits = replace(Limits(), body=1 << 14, rows=1000)
+    shipping = Shipping(board._scheme, board._slicer, 1, False, limits)
+    rows = table([{"ts": at * 10**6, "k": "a", "v": 1, "w": ""} for at in range(1000)])
+    assert max(len(body.table) for body in shipping.bodies([rows] * 20)) < 4 * limits.body
+
+
 def test_queries_that_changed_places_are_refused():
     stream = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds")
     job = Job(stream.query("hi", sf.max("v"), range=3).query("lo", sf.min("v"), range=3))

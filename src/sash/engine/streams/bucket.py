@@ -11,12 +11,13 @@ from sash.engine.streams.limits import Limits
 from sash.engine.streams.log import Log, runs_of
 from sash.engine.streams.logged import Logged
 from sash.engine.streams.packing import packed, table_of, unpacked
-from sash.engine.streams.partials import AT
+from sash.engine.streams.partials import AT, KEY
 from sash.engine.streams.pieces import Pieces
 from sash.engine.streams.restoring import array_of, part_of, refused
 from sash.engine.streams.sharding import Share, hashes_of
 from sash.engine.streams.shipping import CELLS, LATEST, MALFORMED, ROWS, TALLY, Body
 from sash.engine.streams.store import Writing
+from sash.engine.tables import one_array
 
 BUCKET = "bucket"
 
@@ -88,8 +89,10 @@ class Bucket:
         made[0].latest = self.latest
         made[0].operator.late_count = self.operator.late_count
         made[0].operator._late = self.operator._late
+        older = [(entry, _words(entry, shards)) for entry in self.log.older(writing)]
         self.clear(writing)
         for bucket in made:
+            bucket.log.add_older([entry.filter(pa.array(bucket.share.holds(words))) for entry, words in older], writing)
             bucket.log.rewrite(writing)
         return made[0], made[1]
 
@@ -109,3 +112,9 @@ class Bucket:
         last = tally["last"].to_numpy()[behind] if operator.scheme.spans else None
         missed, _ = missed_by(operator.scheme, at[behind], upto, operator.least_starts, last)
         return malformed + int(tally["rows"].to_numpy()[behind][missed != ""].sum())
+
+
+def _words(entry: pa.Table, shards: int) -> np.ndarray:
+    """What tells the buckets of an entry's rows."""
+    keys = [one_array(entry[name]) for name in entry.column_names if name.startswith(KEY)]
+    return hashes_of(keys, entry.num_rows) // np.uint64(shards)

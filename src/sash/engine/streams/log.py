@@ -112,6 +112,15 @@ class Log:
             self._remove(group, writing)
             self._write([operator.condensed(tables)], group[0].level + 1, writing, place)
 
+    def older(self, writing: Writing) -> list[pa.Table]:
+        """Entries that are otherwise than the queries need them now: they are kept until they lapse."""
+        mine = self._mine()
+        return [self._read(run, writing) for run in self.runs if run not in mine]
+
+    def add_older(self, entries: list[pa.Table], writing: Writing) -> None:
+        """Keep such entries of another log."""
+        self._write(entries, FULL, writing, 0)
+
     def rewrite(self, writing: Writing) -> None:
         """Write all that the operator has, in the place of all that was written."""
         self._entries()
@@ -153,7 +162,7 @@ class Log:
         made: list[Run] = []
         for part in together(entries, self.limits.body):
             body = table_bytes(part)
-            lapses, cells = self.operator.lapses(part), self.operator.by_cells
+            lapses, cells = self.operator.lapses(part), holds_cells(part)
             made.append(Run(writing.add(body), part.num_rows, len(body), lapses, cells, FULL, digest_of(body)))
         if made:
             made[-1] = made[-1]._replace(level=min(level, FULL))

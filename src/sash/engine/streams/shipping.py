@@ -66,7 +66,7 @@ class Shipping:
             assert rows.time is not None
             latest = max([latest, *([int(rows.time.max())] if len(rows.time) else [])])
             tallies.append(self._tally(edges, rows))
-            if operator.size > self.limits.folded:
+            if operator.size + sum(tally.nbytes for tally in tallies) > self.limits.folded:
                 yield from self._folded(operator, tallies, latest)
                 operator, tallies = self._folding(), []
         yield from self._folded(operator, tallies, latest)
@@ -82,8 +82,10 @@ class Shipping:
         keys = [one_array(cells[name]) for name in cells.column_names if name.startswith(KEY)]
         yield from self._split(cells, shards_of(keys, cells.num_rows, self.shards), CELLS)
         tally = pa.concat_tables([pa.table({"at": NONE, "rows": NONE}), *tallies], promote_options="default")
-        if tally.num_rows or operator.late_count:
-            yield Body(0, TALLY, table_bytes(tally.replace_schema_metadata({MALFORMED: str(operator.late_count)})))
+        malformed = operator.late_count
+        for part in cut(tally, self.limits.body) if tally.num_rows or not malformed else [tally]:
+            yield Body(0, TALLY, table_bytes(part.replace_schema_metadata({MALFORMED: str(malformed)})))
+            malformed = 0
 
     def _tally(self, edges: Edges, rows: Rows) -> pa.Table:
         """How many rows each slice has, or, of events that last, each pair of a first and a last slice."""
