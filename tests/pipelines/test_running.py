@@ -339,7 +339,7 @@ def test_a_table_is_what_it_was_where_a_batch_fails(pipeline, spark):
     broken = WINDOWS + '[[steps]]\nname = "b"\nsql = "select *, raise_error(\'boom\') as e from typical"\n' + sink
     try:
         pipeline(WINDOWS + sink)
-        with pytest.raises(Failed, match="b could not be written: .*boom"):
+        with pytest.raises(Failed, match=r"b could not be written: .*boom"):
             pipeline(broken)
         assert spark.table("delays_kept").count() == 300
         assert [each.name for each in spark.catalog.listTables() if "delays_kept" in each.name] == ["delays_kept"]
