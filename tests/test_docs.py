@@ -81,6 +81,21 @@ def test_paths_that_the_docs_name_are_there():
             assert (HOME / path).exists() or "NAME" in path, f"{pages.named(page)} names {path}, which is not there"
 
 
+def test_every_promise_has_a_test_that_is_there():
+    page = (HOME / "docs" / "testing.md").read_text()
+    section = page[page.index("## Promises") : page.index("## Documentation")]
+    rows = [line for line in section.splitlines() if line.startswith("| ") and not line.endswith("| test |")]
+    named = [re.fullmatch(r"\| .+ \| `(tests/[\w/]+\.py)::(test_\w+)` \|", row) for row in rows]
+    assert len(rows) > 150
+    assert [row for row, found in zip(rows, named, strict=True) if found is None] == []
+    defined = {}
+    for path, name in (found.groups() for found in named):
+        if path not in defined:
+            body = ast.parse((HOME / path).read_text()).body
+            defined[path] = {each.name for each in body if isinstance(each, ast.FunctionDef)}
+        assert name in defined[path], f"docs/testing.md names {path}::{name}, which is not there"
+
+
 def anchors(page):
     """The headings of a page, as links spell them."""
     prose = pages.FENCE.sub("", page.read_text())

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import threading
 
 import pytest
+import typer
 from rich.console import Console
 from rich.progress import Progress as Bars
 from typer.testing import CliRunner
@@ -184,6 +186,25 @@ def test_ctrl_c_stops_a_stream_cleanly(tmp_path):
     values = sorted(json.loads(each)["value"] for each in written)
     assert values == list(range(len(values)))
     assert len(values) >= summary["rows_in"]["ticks"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_a_stream_and_breaks_a_batch_off(number):
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        stopping = pipelines.interrupted(streaming=True)
+        signal.raise_signal(number)
+        assert stopping.is_set()
+        for streaming in (True, False):
+            if not streaming:
+                pipelines.interrupted(streaming)
+            with pytest.raises(typer.Exit) as ended, pipelines.told(as_json=False):
+                signal.raise_signal(number)  # of a stream the second time
+            assert ended.value.exit_code == 130
+    finally:
+        logging.disable(logging.NOTSET)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 @pytest.mark.parametrize("command", ["check", "explain", "run"])

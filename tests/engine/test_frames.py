@@ -400,3 +400,20 @@ def test_a_condition_is_counted_beside_a_filter():
     table = pa.table({"t": [1, 2, 3], "q": [5, 6, None]})
     out = sash.withColumns(table, {"a": sf.count_if("q > 5").filter("t < 3").over(Window)})
     assert out["a"].to_pylist() == [1, 1, 1]
+
+
+def test_lift_sees_no_null_and_lower_no_empty_frame():
+    seen, lowered = [], []
+    own = sash.Aggregate(
+        "own",
+        lift=lambda x: seen.append(x) or x,
+        combine=lambda a, b: a + b,
+        lower=lambda s: lowered.append(s) or s,
+        empty=-1,
+        compiled=False,
+    )
+    table = pa.table({"t": [1, 2, 3, 4], "q": [None, 5, None, None]})
+    out = sash.withColumns(table, {"a": own("q").over(Window.orderBy("t").rowsBetween(-1, 0))})
+    assert out["a"].to_pylist() == [-1, 5, 5, -1]
+    assert set(seen) == {5}
+    assert set(lowered) == {5}

@@ -1,8 +1,9 @@
-"""What a query made is let go when it is answered, without waiting for the garbage collector."""
+"""What a query made is let go when it is answered, and memory that there is not is told of."""
 
 import gc
 import weakref
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -10,6 +11,8 @@ import sash
 from sash import Window
 from sash import functions as sf
 from sash.engine import evaluating
+from sash.engine.memory import within_memory
+from sash.errors import SashError
 
 ASKED = [sf.median("v"), sf.rank().order_by("v").filter("v > 1"), sf.lead("v").order_by("v"), sf.mode("v"),
          sf.collect_set("v"), sf.sum("v").distinct(), sf.rank(sash.col("v")).order_by("v")]  # fmt: skip
@@ -37,3 +40,11 @@ def test_nothing_is_left_of_a_query(ask, monkeypatch):
         assert not any(alive() for alive in made)
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("size", [1 << 60, 1 << 62], ids=["numpy", "arrow"])
+def test_memory_that_the_system_does_not_give_is_said(size):
+    """Both libraries have an error of their own."""
+    said = r"^the rows of a task did not fit the memory of a worker, which was taken to have 2\.0 GB: set sash\.options"
+    with pytest.raises(SashError, match=said), within_memory(2 << 30, "the rows of a task"):
+        np.empty(size, np.uint8) if size == 1 << 60 else pa.allocate_buffer(size)

@@ -134,6 +134,17 @@ def refuses_large(x):
     return x
 
 
+def test_compiled_arithmetic_is_the_processors():
+    ends = np.array([2**63 - 1, 1])
+    assert answers(Aggregate("total", lift=lambda x: x, combine=add), ends) == [2**63 - 1, -(2**63)]
+    share = Aggregate("share", lift=lambda x: (x, 0.0), combine=lambda a, b: a, lower=lambda s: s[0] / s[1])
+    found = answers(share, np.array([1.0, -1.0, 0.0]), size=1)
+    assert found[:2] == [math.inf, -math.inf]
+    assert math.isnan(found[2])
+    whole = Aggregate("whole", lift=lambda x: (x, 0), combine=lambda a, b: a, lower=lambda s: s[0] // s[1])
+    assert answers(whole, np.array([7, -7]), size=1) == [0, 0]
+
+
 @pytest.mark.parametrize("part", ["lift", "combine", "lower"])
 def test_what_raises_says_to_run_it_as_plain_python_which_shows_the_exception(part):
     parts = {"lift": lambda x: x, "combine": lambda a, b: max(a, b), "lower": lambda s: s}

@@ -120,6 +120,13 @@ def test_no_line_of_a_secret_is_shown(loading, monkeypatch):
     assert str(loaded.error("no swordfish, no herring")) == "p.toml: no ${MY_SECRET}, no ${MY_SECRET}"
 
 
+def test_secrets_of_three_letters_are_parts_of_words(loading, monkeypatch):
+    text = WHOLE.replace('"data/flights"', '"${MY_SECRET}"')
+    for secret, told in (("cat", "a cat catches"), ("cats", "a cat catches, ${MY_SECRET} catch")):
+        monkeypatch.setenv("MY_SECRET", secret)
+        assert told in str(loading(text).error("a cat catches, cats catch"))
+
+
 def test_variables_may_be_of_the_environment(loading, monkeypatch):
     monkeypatch.setenv("HERE_IT_IS", "here")
     text = WHOLE.replace('day = "2013-01-01"', 'day = "2013-01-01"\nplace = "${HERE_IT_IS}/x"')

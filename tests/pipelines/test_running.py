@@ -11,7 +11,7 @@ import pytest
 
 from sash.cli import starter
 from sash.errors import SashError
-from sash.pipelines import Failed, Reporter, load, run
+from sash.pipelines import Failed, Reporter, build, load, run
 
 START = datetime(2026, 11, 16, tzinfo=UTC)
 CARRIERS = ["AA", "UA", "DL"]
@@ -332,6 +332,32 @@ def test_batches_and_streams_do_not_mix(pipeline):
         pipeline(STREAM.replace('checkpoint"', 'another"') + BOARD + SINK.replace("out", "flow.csv"), stream=True)
     with pytest.raises(SashError, match="is written by a stream; give each a path of its own"):
         pipeline(BOARD + SINK.replace("out", "flow.csv"))
+
+
+def test_a_table_is_what_it_was_where_a_batch_fails(pipeline, spark):
+    sink = '[[sinks]]\ntable = "delays_kept"\nmode = "overwrite"\n'
+    broken = WINDOWS + '[[steps]]\nname = "b"\nsql = "select *, raise_error(\'boom\') as e from typical"\n' + sink
+    try:
+        pipeline(WINDOWS + sink)
+        with pytest.raises(Failed, match=r"b could not be written: .*boom"):
+            pipeline(broken)
+        assert spark.table("delays_kept").count() == 300
+        assert [each.name for each in spark.catalog.listTables() if "delays_kept" in each.name] == ["delays_kept"]
+        assert pipeline(WINDOWS + sink).sinks[0].rows == 300
+    finally:
+        spark.sql("drop table if exists delays_kept")
+
+
+def test_a_static_source_is_a_table_beside_streams(pipeline, spark):
+    file = pipeline.folder / "s.toml"
+    file.write_text(
+        '[sources.flights]\npath = "flights"\n[sources.known]\npath = "flights"\nstatic = true\n'
+        '[[steps]]\nname = "s"\nsql = "select f.* from flights f join known k on f.carrier = k.carrier"\n' + SINK
+    )
+    built = build(load(file, stream=True), spark)
+    assert {name: frame.isStreaming for name, frame in built.frames.items()} == {
+        "flights": True, "known": False, "s": True,
+    }  # fmt: skip
 
 
 class Kept(Reporter):

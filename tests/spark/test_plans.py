@@ -340,3 +340,9 @@ def test_no_rows(spark, adaptive, stored):
     frame = spark.read.parquet(stored).where("at < 0")
     assert sash.withColumns(frame, KEYED | RANGED).collect() == []
     assert sash.withColumns(frame, KEYED | RANGED).count() == 0
+
+
+def test_the_settings_of_the_session_stay(spark, stored):
+    before = dict(spark.conf.getAll)
+    sash.withColumns(spark.read.parquet(stored), KEYED | RANGED).collect()
+    assert dict(spark.conf.getAll) == before

@@ -301,6 +301,30 @@ def test_chains(folder):
     assert in_order(found) == [row for row in plain if row["window_end"] <= until]
 
 
+def test_state_is_in_rocksdb_whatever_the_session_has(spark, folder):
+    provider = "spark.sql.streaming.stateStore.providerClass"
+    before, package = spark.conf.get(provider), "org.apache.spark.sql.execution.streaming.state"
+    spark.conf.set(provider, f"{package}.HDFSBackedStateStoreProvider")
+    try:
+        assert minutes(folder.stream(), watermark="8 seconds").results().isStreaming
+        assert spark.conf.get(provider) == f"{package}.RocksDBStateStoreProvider"
+    finally:
+        spark.conf.set(provider, before)
+
+
+@pytest.mark.long
+def test_events_before_1970_wait_for_a_watermark_behind_it_and_are_late_then(folder):
+    """Spark's watermark never goes below 1970."""
+    old = [datetime(1969, 6, 1, 8, minute, tzinfo=UTC) for minute in (0, 10)]
+    for place, moment in enumerate([*old, START, START, old[0]]):
+        folder.add(pa.table({"ts": [moment], "plug": ["a"], "load": [place], "at": [place]}).cast(pa.schema(TYPES)))
+    folder.run(minutes(folder.stream(), watermark="0 seconds").results(late=True))
+    assert [row["late"]["row"]["at"] for row in folder.found() if row["late"]] == [4]
+    ends = {number: table["window_end"].to_pylist() for (_, number), table in folder.answers.items()}
+    assert [number for number, found in ends.items() if any(end and end.year == 1969 for end in found)] == [3]
+    assert sorted(end.minute for end in ends[3]) == [1, 11]
+
+
 def test_names_that_spark_takes_for_the_same_are_refused(folder):
     stream = sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds")
     for name in ("PLUG", "Window_End"):

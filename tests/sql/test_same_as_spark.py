@@ -164,6 +164,16 @@ def test_a_file_does_not_hide_a_table(spark, tmp_path):
             "select sum(x) over (order by y rows '3' preceding) from t",
             "the offset of ROWS must be a whole number, got '3'",
         ),
+        (
+            "select lead(x, y) over (order by y), median(x) over (order by y) from t",
+            "the offset must be a constant, got y",
+        ),
+        ("from t select median(x) over (order by y)", "Cannot specify ORDER BY"),
+        ("from t |> extend median(x) over (order by y) as m", "Cannot specify ORDER BY"),
+        (
+            "select y, (select max(m) from (select median(u.z + t.y) over (order by u.z) m from u)) from t",
+            "Cannot specify",
+        ),
     ],
 )
 def test_what_is_refused(spark, query, sentence):

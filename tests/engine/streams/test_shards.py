@@ -71,7 +71,7 @@ class Job:
         return pa.concat_tables(answers), pa.concat_tables(late), sum(seen.late for seen in self.seen)
 
     def _none(self):
-        operator = Operator(self.plan.scheme, self.plan.slicer, emit=self.emit)
+        operator = Operator(self.plan.scheme, self.plan.slicer, emit=self.emit, starts=self.plan.starts)
         return operator.answer_schema.empty_table(), operator.late()
 
     def _work(self, k, bodies, watermark):
@@ -352,6 +352,36 @@ def test_how_many_rows_came_is_sent_in_bounded_bodies():
     shipping = Shipping(board._scheme, board._slicer, 1, False, limits)
     rows = table([{"ts": at * 10**6, "k": "a", "v": 1, "w": ""} for at in range(1000)])
     assert max(len(body.table) for body in shipping.bodies([rows] * 20)) < 4 * limits.body
+
+
+def test_another_emit_is_refused():
+    board = sash.stream(SCHEMA, time="ts", watermark="0 seconds").query("n", sf.count(), range="6 seconds")
+    job = Job(board, 1)
+    job.batch([table([second(1)])], None)
+    job.emit = "changes"
+    job.asked(board)
+    with pytest.raises(SashError, match="emit is changes and was final"):
+        job.batch([], 1)
+
+
+@pytest.mark.parametrize("slicer", ["panes", "pairs"])
+def test_the_slicer_the_algorithm_starts_and_the_watermark_are_free(slicer):
+    def board(source=SCHEMA, **settings):
+        how = {"using": settings.pop("using", None)}
+        stream = sash.stream(source, time="ts", key="k", **settings)
+        stream = stream.query("most", sf.max("v"), range="6 seconds", slide="4 seconds", **how)
+        return stream.query("mid", sf.median("v"), range="9 seconds", slide="3 seconds")
+
+    rows = [second(at, v=at * 7 % 13, k="ab"[at % 2]) for at in range(40)]
+    job = Job(board(watermark="0 seconds", slicer=slicer), 1)
+    found = job.batch([table(rows[:20])], None)[0].to_pylist()
+    other = board(watermark="5 seconds", slicer={"panes": "pairs", "pairs": "panes"}[slicer], using="recalc")
+    job.asked(other)
+    job.plan = replace(job.plan, starts=True)
+    found += job.batch([table(rows[20:])], 10 * 10**6)[0].to_pylist()
+    found += job.batch([], END)[0].to_pylist()
+    expected = board(table(rows)).results(starts=True).to_pylist()
+    assert sorted(map(str, found)) == sorted(map(str, expected))
 
 
 def test_queries_that_changed_places_are_refused():
