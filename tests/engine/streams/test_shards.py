@@ -125,7 +125,7 @@ def run(job, arrived):
 
 limits = st.builds(  # of a few rows, so that buckets split, answers leave in parts, and runs are merged
     Limits,
-    memory=st.sampled_from([6_000, 12_000, 1 << 30]),
+    memory=st.sampled_from([30_000, 60_000, 1 << 30]),
     rows=st.integers(1, 9),
     body=st.integers(20, 2_000),
     answers=st.integers(1, 9),
@@ -457,6 +457,18 @@ def test_a_shard_that_is_larger_than_memory_is_worked_on_in_buckets():
     assert dict(zip(found["k"].to_pylist(), found["mid"].to_pylist(), strict=True)) == {
         str(key): 1475 + key for key in range(50)
     }
+
+
+def test_late_rows_of_buckets_that_leave_memory_are_shown():
+    board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("mid", sf.median("v"), range="1 hour")
+    job = Job(board, 1, late=True, limits=Limits.of(200_000))
+    job.batch([table([second(7200 + at, k=str(at % 50)) for at in range(3_000)])], 7200 * 10**6)
+    assert len(job.shards[0].heads) >= 4
+    job.restart()
+    rows = [second(at % 2 * 7200, v=at, k=str(at % 49)) for at in range(3_000)]  # every other is late
+    _, late, count = job.batch([table(rows)], 7200 * 10**6)
+    assert count == 1_500
+    assert sorted(late["v"].to_pylist()) == list(range(0, 3_000, 2))
 
 
 def test_a_key_that_is_larger_than_memory_is_named():

@@ -25,7 +25,7 @@ class Directory:
     def __init__(self) -> None:
         self._names = count()
         disk = _disk() or tempfile.gettempdir()
-        with _room(disk):
+        with room(disk):
             self._made = tempfile.TemporaryDirectory(prefix="sash-", dir=disk)
 
     def file(self) -> Rows:
@@ -49,7 +49,7 @@ class Rows:
     def write(self, table: pa.Table, step: int | None = None) -> None:
         """Add rows, in batches of at most ``step`` rows, as an Arrow stream behind those that are there."""
         disk = os.path.dirname(self.path)
-        with _room(disk), pa.OSFile(self.path, "ab") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        with room(disk), pa.OSFile(self.path, "ab") as file, pa.ipc.new_stream(file, table.schema) as stream:
             stream.write_table(table, max_chunksize=step)
         self.rows += table.num_rows
         self.size += size_of(table)
@@ -96,7 +96,7 @@ def _disk() -> str | None:
 
 
 @contextmanager
-def _room(folder: str) -> Iterator[None]:
+def room(folder: str) -> Iterator[None]:
     """Say where there is no room left, and what can be done."""
     try:
         yield
