@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
@@ -104,15 +105,27 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if kind.value_type not in TEXTS:
         return _plain(column.cast(kind.value_type))
     if any(chunk.dictionary.null_count for chunk in column.chunks):
-        return pa.chunked_array(list(map(_null_by_index, column.chunks)), kind)
+        column = pa.chunked_array([_null_by_index(chunk) for chunk in column.chunks], kind)
+    if column.num_chunks > 1 and _may_overflow(column):
+        return _plain(column.cast(kind.value_type))
     return column
 
 
 def _null_by_index(array: pa.DictionaryArray) -> pa.DictionaryArray:
-    """The array with NULL where the value looked up is."""
-    known = array.dictionary.is_valid().take(array.indices)
-    indices = pc.if_else(known, array.indices, pa.scalar(None, array.indices.type))
-    return pa.DictionaryArray.from_arrays(indices, array.dictionary, ordered=array.type.ordered)
+    """The array with NULL among its indices, not among its values: Arrow joins no dictionaries that hold one."""
+    known = array.dictionary.is_valid()
+    places = pa.array(np.cumsum(known.to_numpy(zero_copy_only=False)) - 1, array.indices.type)
+    places = pc.if_else(known, places, pa.scalar(None, places.type))
+    return pa.DictionaryArray.from_arrays(
+        places.take(array.indices), array.dictionary.drop_null(), ordered=array.type.ordered
+    )
+
+
+def _may_overflow(column: pa.ChunkedArray) -> bool:
+    """Whether the values of all chunks may be more than an index can count."""
+    kind = column.type.index_type
+    bits = kind.bit_width - kinds.is_signed_integer(kind)
+    return sum(len(chunk.dictionary) for chunk in column.chunks) > 2**bits and bits < 32
 
 
 def with_columns(frame: Any, columns: Mapping[str, pa.Array]) -> Any:
