@@ -119,6 +119,7 @@ class Cluster(Place):
     """A standalone master and two workers of one core each, on loopback."""
 
     port: int = 0
+    hosts: tuple[str, str] = ("127.0.0.1", "127.0.0.1")  # Spark runs no task twice at a time on one host
     master: subprocess.Popen | None = None
     workers: list[subprocess.Popen] = field(default_factory=list)
 
@@ -133,8 +134,10 @@ class Cluster(Place):
         self.workers = [each for each in self.workers if each.poll() is None]
         while len(self.workers) < 2:
             work = self.folder / f"work-{time.monotonic_ns()}"
-            options = ["--cores", "1", "--memory", "1g", "--work-dir", str(work), self.conf["spark.master"]]
-            self.workers.append(self._daemon("worker.Worker", *options))
+            options = ["--host", self.hosts[len(self.workers)], "--cores", "1", "--memory", "1g"]
+            self.workers.append(
+                self._daemon("worker.Worker", *options, "--work-dir", str(work), self.conf["spark.master"])
+            )
         deadline = time.monotonic() + PATIENCE
         for each in self.workers:
             while "Successfully registered with master" not in Path(each.log).read_text():

@@ -12,6 +12,7 @@ import sash
 HOME = Path(sash.__file__).parent
 ROOMS = [
     "errors",
+    "version",
     "options",
     "algebra",
     "expressions",

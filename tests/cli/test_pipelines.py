@@ -184,3 +184,31 @@ def test_ctrl_c_stops_a_stream_cleanly(tmp_path):
     values = sorted(json.loads(each)["value"] for each in written)
     assert values == list(range(len(values)))
     assert len(values) >= summary["rows_in"]["ticks"]
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "run"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "drop table precious",
+        "delete from precious",
+        "insert overwrite precious select * from t",
+        "with u as (select * from t) insert into precious select * from u",
+        "from t insert into precious select n",
+        "select * from t; drop table precious",
+    ],
+)
+def test_steps_are_queries_and_nothing_else_is_run(sash, spark, tmp_path, command, sql):
+    (tmp_path / "in.csv").write_text("n\n1\n")
+    (tmp_path / "p.toml").write_text(
+        f'[sources.t]\npath = "in.csv"\n[[steps]]\nname = "s"\nsql = """\n{sql}\n"""\n[[sinks]]\npath = "out"\n'
+    )
+    spark.sql("create or replace temp view seven as select 7 as n")
+    spark.sql("create table precious using parquet as select * from seven")
+    try:
+        ended = sash(command, "p.toml")
+        assert ended.exit_code == 2
+        assert "p.toml, line 5: a query is needed" in ended.output
+        assert [row["n"] for row in spark.table("precious").collect()] == [7]
+    finally:
+        spark.sql("drop table precious")

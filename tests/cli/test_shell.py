@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from sash.cli import output
-from sash.cli.shell import Shell, _complete, answered
+from sash.cli.shell import Shell, _complete, _rows, answered
 from sash.cli.starting import _named
 from sash.errors import SashError
 
@@ -78,6 +78,36 @@ def test_words_are_completed(shell, spark):
     assert "trades_of_today" in shell.completions("trad")
     assert "percentile_disc" in shell.completions("PERCENTILE")
     spark.catalog.dropTempView("trades_of_today")
+
+
+ODD = ["a`b", "`", "a.b", 'say "x"', "it's", "[red]c", "a b", "A`B", "select"]
+
+
+def test_names_of_columns_may_hold_anything(shell, printed, spark):
+    """Columns that Arrow has no type for are asked for as texts, by their places."""
+    odd = spark.sql(f"select {', '.join(['make_interval(0)'] * len(ODD))}").toDF(*ODD)
+    rows = _rows(odd.union(odd))
+    assert rows.column_names == ODD
+    assert rows.slice(0, 1).to_pylist()[0]["a`b"] == "0 seconds"
+    twice = spark.sql("select make_interval(1) as x, make_interval(2) as x")
+    assert [column[0].as_py() for column in _rows(twice).columns] == ["1 years", "2 years"]
+    odd.createOrReplaceTempView("`odd ``one```")
+    try:
+        shell.obey("select * from `odd ``one```;")
+        shell.obey("\\d odd `one`")
+        shell.obey("\\d `odd ``one```")
+        rows = "(select 1 as `a``b`, 2 as `a b`, 3 as `a.b`)"
+        shell.obey(f"select `a``b`, median(`a.b`) over (partition by `a b`, `a.b`) as `n``` from {rows};")
+        assert shell.completions("odd") == ["`odd ``one```"]
+        assert {"`a b`", "`a.b`", "`a``b`", "`A``B`"} <= set(shell.completions("a"))
+        assert "`a.b`" in shell.completions("`a")
+        assert "select" in shell.completions("sele")
+    finally:
+        spark.catalog.dropTempView("odd `one`")
+    said = printed.getvalue()
+    for name in ODD:
+        assert said.count(name) >= 3, name
+    assert "n`" in said
 
 
 def test_a_conversation_outlives_mistakes(shell, printed, monkeypatch):

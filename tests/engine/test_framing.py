@@ -2,7 +2,7 @@ import calendar
 import math
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -18,6 +18,7 @@ from sash.errors import SashError
 from sash.expressions import col
 from sash.windows import Window
 from sash.windows.frame import EXCLUSIONS
+from sash.windows.offsets import float_offset, float_offsets
 
 NAN, INF = float("nan"), float("inf")
 EDGE, FAR = Window.unboundedPreceding, Window.unboundedFollowing
@@ -28,13 +29,23 @@ SPANS = st.sampled_from(["-1 day", "-90 minutes", "-1 second", "0.4 seconds", "2
 MONTHS = st.sampled_from(["-1 month", "-1 month 1 day", "-2 days", "0 days", "1 month", "1 year"])
 DATES = st.dates(date(2023, 12, 27), date(2024, 3, 31))
 TIMES = st.datetimes(datetime(2024, 1, 30), datetime(2024, 2, 3)).map(lambda t: t.replace(microsecond=0))
+TENTHS = [float(np.float32(n / 10)) for n in (1, 2, 3, 4)]
 KEYS = {  # type: values, offsets
     pa.int8(): (st.integers(-4, 4), WHOLE | PARTIAL),
     pa.int64(): (st.integers(-3, 3) | st.sampled_from([-(2**63), 2 - 2**63, 2**63 - 2, 2**63 - 1]), WHOLE | PARTIAL),
     pa.uint64(): (st.integers(0, 4) | st.sampled_from([2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1]), WHOLE),
     pa.float64(): (st.sampled_from([-INF, -2.5, -0.0, 0.0, 0.5, 1.0, 3.0, 1e300, INF, NAN]), WHOLE | PARTIAL),
-    pa.float32(): (st.sampled_from([-2.5, -0.0, 0.0, 0.5, 1.0, 3.0]), PARTIAL),
-    pa.decimal128(5, 2): (st.decimals(-3, 3, places=2), WHOLE | PARTIAL),
+    pa.float16(): (st.sampled_from([-2.5, -0.0, 0.0, 0.5, 1.0, 3.0, 2048.0]), WHOLE | PARTIAL),
+    pa.float32(): (
+        st.sampled_from([-INF, -2.5, -0.0, 0.0, *TENTHS, 0.5, 1.0, 2.0**24, 2.0**24 + 2, 3e38, INF, NAN]),
+        WHOLE | PARTIAL | st.sampled_from([-0.1, 0.1, Decimal("0.2"), Decimal("-0.3"), 1e30, -1e300, 1e300]),
+    ),
+    pa.decimal128(5, 2): (
+        st.decimals(-3, 3, places=2),
+        WHOLE | PARTIAL | st.sampled_from([0.005, -0.005, Decimal("0.125"), Decimal("-1.994"), 0.001]),
+    ),
+    pa.decimal128(4, 0): (st.integers(-3, 3).map(Decimal), WHOLE | PARTIAL),
+    pa.decimal128(4, -2): (st.integers(-3, 3).map(lambda n: Decimal(100 * n)), WHOLE | st.sampled_from([-150, 49.5])),
     pa.decimal128(38, 1): (st.sampled_from([Decimal(-(10**30)), Decimal(10**30), Decimal(1), Decimal(2)]), PARTIAL),
     pa.decimal256(50, 0): (st.sampled_from([Decimal(-(10**45)), Decimal(10**45), Decimal(1), Decimal(-2)]), WHOLE),
     pa.date32(): (DATES, MONTHS | st.sampled_from([-30, 1])),
@@ -66,8 +77,8 @@ def ranked(key):
     return (1, 0) if key is None or key != key else (0, key)
 
 
-def shifted(key, offset, descending):
-    """A key so far on, as Python has it."""
+def shifted(key, offset, descending, kind):
+    """A key so far on, as Python has it; the offset is cast to the key's type, however large it is."""
     sign = -1 if descending else 1
     if isinstance(offset, str):
         words = offset.split()
@@ -79,8 +90,15 @@ def shifted(key, offset, descending):
                 key = key + sign * timedelta(**{f"{unit}s": float(number)})
         return key
     if isinstance(key, float):
-        return key + sign * float(offset)
-    return key + timedelta(sign * offset) if isinstance(key, date) else Fraction(key) + sign * Fraction(offset)
+        short = {pa.float16(): np.float16, pa.float32(): np.float32}.get(kind, np.float64)
+        with np.errstate(all="ignore"):
+            return float(short(key) + sign * short(float(offset)))
+    if isinstance(key, date):
+        return key + timedelta(sign * offset)
+    if pa.types.is_decimal(kind):
+        exact = Decimal(repr(offset)) if isinstance(offset, float) else Decimal(offset)
+        offset = exact.quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP, Context(prec=100))
+    return Fraction(key) + sign * (Fraction(offset) if pa.types.is_decimal(kind) else math.trunc(offset))
 
 
 def months_on(day, months):
@@ -92,8 +110,9 @@ def same(x, y):
     return ranked(x) == ranked(y) and (x is None) == (y is None)
 
 
-def members(frame, keys, begin, end, i, descending, nulls_first, offsets):
+def members(frame, array, begin, end, i, descending, nulls_first, offsets):
     """The positions of one row's frame, by looking at each row of its partition."""
+    keys = array.to_pylist()
     groups = [j for j in range(begin, end) if j == begin or not same(keys[j], keys[j - 1])]
     group = {j: sum(start <= j for start in groups) for j in range(begin, end)}
 
@@ -107,7 +126,7 @@ def members(frame, keys, begin, end, i, descending, nulls_first, offsets):
             return (group[j] - group[i] - offset) * side > 0
         if keys[i] is None or keys[j] is None:
             return (j - i) * side > 0 and not same(keys[i], keys[j])
-        reach, key = ranked(shifted(keys[i], offset, descending)), ranked(keys[j])
+        reach, key = ranked(shifted(keys[i], offset, descending, array.type)), ranked(keys[j])
         return key > reach if (side > 0) != descending else key < reach
 
     inside = [
@@ -170,7 +189,7 @@ def compare(frame, table, start_offsets=None, end_offsets=None):
                 text_of(bound) if given is None else given[i].as_py()
                 for bound, given in ((frame.start, start_offsets), (frame.end, end_offsets))
             ]
-            want = members(frame, keys, begin, end, i, descending, nulls_first, each)
+            want = members(frame, array, begin, end, i, descending, nulls_first, each)
             assert held(framed.bounds, i) == want, (i, keys, frame)
     return framed, forward
 
@@ -257,15 +276,37 @@ def test_every_row_may_have_bounds_of_its_own(data, kind, exclude, both):
     assert framed.bounds.moves_forward == forward
 
 
-@given(st.data(), st.sampled_from([pa.float64(), pa.decimal128(9, 2)]))
+@given(st.data(), st.sampled_from([pa.float64(), pa.float32(), pa.decimal128(9, 2)]))
 def test_a_range_takes_fractions_and_decimals_of_each_row(data, given):
-    kind = data.draw(st.sampled_from([pa.int16(), pa.float64(), pa.decimal128(8, 1)]))
-    values = st.decimals(-3, 3, places=1) if pa.types.is_decimal(kind) else st.integers(-3, 3)
-    table = data.draw(partitions(kind, values))
-    rows = st.lists(st.sampled_from([-1.5, -0.25, 0.0, 2.0]), min_size=len(table[0]), max_size=len(table[0]))
-    compare(
-        Window.orderBy("k").rangeBetween(col("a"), 1).frame, table, pa.array(data.draw(rows), pa.float64()).cast(given)
-    )
+    kind = data.draw(st.sampled_from([pa.int8(), pa.int16(), pa.float32(), pa.float64(), pa.decimal128(8, 1)]))
+    table = data.draw(partitions(kind, KEYS.get(kind, (st.integers(-3, 3),))[0]))
+    some = st.sampled_from([-300.0, -1.5, -0.25, -0.1, 0.0, 0.1, 0.05, 2.0])
+    rows = data.draw(st.lists(some, min_size=len(table[0]), max_size=len(table[0])))
+    compare(Window.orderBy("k").rangeBetween(col("a"), 1).frame, table, pa.array(rows, pa.float64()).cast(given))
+
+
+def test_short_floats_reach_what_their_sums_reach():
+    keys = pa.array([0.1, 0.2, 0.4], pa.float32())
+    for start in (-0.1, Decimal("-0.1"), pa.array([-0.1] * 3), pa.array([Decimal("-0.1")] * 3)):
+        each = start if isinstance(start, pa.Array) else None
+        frame = Window.orderBy("k").rangeBetween(start if each is None else col("a"), 0).frame
+        framed = frame_bounds(frame, segments=np.array([0, 3]), peers=np.arange(3), key=keys, start_offsets=each)
+        assert framed.bounds.sizes().tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("exact", "nearest"),
+    [  # a float of 64 bits between two of 32 is where rounding twice goes wrong
+        (Decimal(1) + Decimal(2) ** -24 + Decimal(2) ** -60, 1 + 2**-23),
+        (Decimal(1) + Decimal(2) ** -24 - Decimal(2) ** -60, 1.0),
+        (Decimal(-1) - Decimal(2) ** -24 - Decimal(2) ** -60, -1 - 2**-23),
+        (2**60 + 2**36 + 1, 2**60 + 2**37),
+    ],
+)
+def test_an_offset_is_rounded_to_a_short_float_once(exact, nearest):
+    assert float_offset(exact, pa.float32()) == nearest
+    if isinstance(exact, Decimal):
+        assert float_offsets(pa.array([exact, exact], pa.decimal256(70, 60)), pa.float32()).tolist() == [nearest] * 2
 
 
 BY = Window.orderBy("v")

@@ -183,3 +183,42 @@ def test_a_job_that_is_killed_again_and_again_while_events_come(kafka, desk, tmp
     assert kills == parts
     desk.ask(*order)
     assert_exact(desk.ask(consume, kafka.servers, topics[1]), table)
+
+
+KEEPS = """
+[[sinks]]
+from = "board"
+late = true
+path = "late"
+format = "json"
+"""
+
+
+def send_raw(spark, servers, topic, values):
+    """Values as they are to a partition of a topic."""
+    rows = spark.createDataFrame([(value,) for value in values], "value string").coalesce(1)
+    rows = rows.select(F.lit(0).alias("partition"), "value")
+    rows.write.format("kafka").options(**{"kafka.bootstrap.servers": servers, "topic": topic}).save()
+
+
+@pytest.mark.long
+def test_messages_that_are_no_rows_are_kept_with_their_places(kafka, desk, tmp_path):
+    send(kafka, desk, "mixed", EVENTS)
+    desk.ask(send_raw, kafka.servers, "mixed", ["{", None, '{"v": "many"}'])
+    text = PIPELINE.format(jars=kafka.conf["spark.jars"], java=BRIEF, batch=BATCH) + KEEPS
+    (tmp_path / "loads.toml").write_text(
+        text.replace('subscribe = "pipe"', 'subscribe = "mixed"').replace('"piped"', '"out"')
+    )
+    command = [sys.executable, "-m", "sash.cli", "run", "loads.toml", "--stream", "--set", f"servers={kafka.servers}"]
+    with Process(tmp_path, command) as job:
+        assert job.finish() == 0, job.log()
+        assert "3 messages of loads do not fit its schema" in job.log()
+    files = (tmp_path / "late").rglob("*.json")
+    late = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    first = len(EVENTS) // 2
+    assert sorted((row["kafka_offset"], row["kafka_partition"], row["kafka_topic"], row["reason"]) for row in late) == [
+        (first, 0, "mixed", "value is not JSON"),
+        (first + 1, 0, "mixed", "value is NULL"),
+        (first + 2, 0, "mixed", "value is JSON that does not fit the schema"),
+    ]
+    assert_exact(desk.ask(consume, kafka.servers, "out"), EVENTS)

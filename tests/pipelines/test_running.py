@@ -147,8 +147,15 @@ def test_late_rows_have_a_sink_of_their_own(pipeline):
     assert written == [("at is NULL", "AA")]
     summary = pipeline(STREAM + BOARD + '[[sinks]]\nlate = true\npath = "late/${mode}"\nformat = "json"\n', stream=True)
     assert [each.rows for each in summary.sinks] == [1]
-    written = duckdb.sql(f"select reason, carrier from '{pipeline.folder}/late/stream/*.json'").fetchall()
+    written = duckdb.sql(f"select reason, carrier from '{pipeline.folder}/late/stream/*/*.json'").fetchall()
     assert written == [("at is NULL", "AA")]
+
+
+def test_a_sink_of_late_rows_can_be_read_where_none_came(pipeline):
+    pipeline(STREAM + BOARD + SINK + '[[sinks]]\nlate = true\npath = "late"\n', stream=True)
+    late = pq.read_table(pipeline.folder / "late")
+    assert late.num_rows == 0
+    assert late.column_names == ["reason", "carrier", "at", "ends", "delay", "sash_batch"]
 
 
 def test_spans_and_queries_follow_each_other(pipeline):
@@ -228,6 +235,11 @@ def test_aggregates_of_a_module_beside(pipeline):
         (BOARD + '[[sinks]]\npath = "file://${folder}/flights"\n', "is read by this pipeline"),
         (BOARD + '[[sinks]]\ntable = "t"\noptions.path = "x"\n', "a table has a place already"),
         (BOARD + '[[sinks]]\nformat = "jdbc"\noptions.url = "jdbc:x"\n', "a jdbc sink needs a table"),
+        (
+            BOARD
+            + '[[sinks]]\nformat = "jdbc"\ntable = "t"\noptions.url = "jdbc:postgresql:x"\noptions.fetchsize = 9\n',
+            "a PostgreSQL sink does not take the option fetchsize",
+        ),
         (BOARD + '[[sinks]]\npath = "precious"\n', "precious is there, and not by a run that ended well"),
         (BOARD + '[[sinks]]\npath = "p.txt"\n', "p.txt is there, and not by a run"),
         (BOARD + SINK + 'format = "parqet"\n', "there is no format parqet"),
@@ -252,7 +264,7 @@ def test_what_is_wrong_is_said_before_anything_runs(pipeline, text, told):
     [
         (BOARD + SINK, "a stream needs a checkpoint"),
         (STREAM + 'trigger = "soon"\n' + BOARD + SINK, "trigger .* or \"available now\""),
-        (STREAM + BOARD + SINK + 'mode = "overwrite"\n', "a stream appends, got mode overwrite"),
+        (STREAM + BOARD + SINK + 'mode = "ignore"\n', "a stream appends, got mode ignore"),
         (STREAM + WINDOWS + SINK, "takes a batch DataFrame, got a streaming one"),
         (STREAM + BOARD.replace("key =", 'emit = "updates"\nkey =') + SINK, "files keep what is written"),
         (STREAM + '[sources.old]\npath = "flights"\nstatic = true\n[[sinks]]\nfrom = "old"\npath = "x"\n', "static"),
@@ -345,6 +357,7 @@ def test_sinks_that_are_no_files(pipeline, spark):
     [[sinks]]
     table = "typical_delays"
     name = "stored"
+    mode = "overwrite"
     """
     for _ in range(2):  # a table that is there is replaced
         pipeline(WINDOWS + sinks, reporter=kept)
@@ -354,6 +367,34 @@ def test_sinks_that_are_no_files(pipeline, spark):
     assert spark.table("typical_delays").count() == 300
     spark.sql("drop table typical_delays")
     spark.catalog.dropTempView("kept")
+
+
+def test_sinks_that_are_no_files_beside_late_rows(pipeline, spark):
+    nowhere = flights(2).set_column(1, "at", pa.array([None, START], pa.timestamp("us", "UTC")))
+    pq.write_table(nowhere, pipeline.folder / "flights" / "1.parquet")
+    kept = Kept()
+    sinks = """
+    [[sinks]]
+    format = "console"
+    name = "seen"
+    [[sinks]]
+    format = "memory"
+    name = "held"
+    [[sinks]]
+    late = true
+    table = "missed_flights"
+    """
+    try:
+        summary = pipeline(STREAM + BOARD + sinks, stream=True, reporter=kept)
+        answers = summary.sinks[0].rows
+        assert [(each.sink, each.rows) for each in summary.sinks] == [
+            ("seen", answers), ("held", answers), ("boards_late", 1),
+        ]  # fmt: skip
+        assert sum(rows.num_rows for _, rows in kept.shown) == spark.table("held").count() == answers > 30
+        assert [row["reason"] for row in spark.table("missed_flights").collect()] == ["at is NULL"]
+    finally:
+        spark.sql("drop table if exists missed_flights")
+        spark.catalog.dropTempView("held")
 
 
 def test_a_step_with_two_sinks_is_computed_for_each_run(pipeline):
@@ -444,4 +485,37 @@ def test_the_pipeline_of_the_docs_runs(tmp_path, spark, stream):
     pq.write_table(table, tmp_path / "flights" / "0.parquet")
     summary = run(load(tmp_path / "p.toml", {"day": "2026-01-01"}, stream), spark)
     assert [each.sink for each in summary.sinks] == ["boards", "boards_late", "aloft"]
-    assert (tmp_path / "out" / ("stream" if stream else "batch") / "boards" / "carrier=AA").is_dir()
+    boards = (
+        tmp_path / "out" / "stream" / "boards" / "sash_batch=0" if stream else tmp_path / "out" / "batch" / "boards"
+    )
+    assert (boards / "carrier=AA").is_dir()
+
+
+def test_names_may_hold_backticks_dots_and_quotes(pipeline):
+    """Of columns read and answered, of keys, and of the partitions of a sink."""
+    text = """
+[[steps]]
+name = "odd"
+sql = "select carrier as `c``r`, carrier as `c.r`, at as `it's`, delay as `[d]` from flights"
+[[steps]]
+name = "typical"
+from = "odd"
+kind = "windows"
+partition_by = ["`c``r`", "`c.r`"]
+order_by = ["`it's` desc"]
+frame = "rows between unbounded preceding and unbounded following"
+columns."m`.\\"x\\"" = "max(`[d]`)"
+[[steps]]
+name = "boards"
+from = "typical"
+kind = "stream"
+time = "`it's`"
+key = ["`c``r`", "`c.r`"]
+watermark = "10 minutes"
+[[steps.queries]]
+range = "30 days"
+columns."n`. x" = "count(`m``.\\"x\\"`)"
+"""
+    pipeline(text + '[[sinks]]\npath = "out"\npartition_by = ["c`r"]\n')
+    rows = pq.read_table(pipeline.folder / "out").to_pylist()
+    assert sorted((row["c`r"], row["c.r"], row["n`. x"]) for row in rows) == [(k, k, 100) for k in sorted(CARRIERS)]

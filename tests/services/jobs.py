@@ -98,6 +98,10 @@ class Job(Process):
     def ask(self, function, *args):
         """What a function of a test's file answers to the session and some arguments."""
         self.tell(function, *args)
+        return self.answer()
+
+    def answer(self):
+        """What the last function that was called answers."""
         self.wait_for(self._answer().exists)
         return json.loads(self._answer().read_text())
 

@@ -1,5 +1,6 @@
 """PostgreSQL: a server with a database of its own, on loopback, for as long as the tests run."""
 
+import contextlib
 import json
 import os
 import secrets
@@ -54,6 +55,18 @@ class Postgres:
         """The rows of a query, each a dict."""
         return json.loads(self.sql(f"select coalesce(json_agg(found), '[]') from ({query}) found").strip())
 
+    @contextlib.contextmanager
+    def holding(self, lock):
+        """A transaction that has done something, such as taking a lock, and stays open."""
+        command, environment = self._client()
+        with subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as client:
+            print(f"begin; {lock}; select 'held';", file=client.stdin, flush=True)
+            assert client.stdout.readline() == "held\n"
+            yield
+            client.stdin.close()
+
     def start(self):
         """Make the folder's database and start it; again where the port was taken meanwhile."""
         secret = self.folder / "password"
@@ -94,11 +107,16 @@ class Postgres:
                 **as_owner(),
             )
 
-    def _psql(self, text, check=False):
+    def _client(self):
         where = ["-h", "127.0.0.1", "-p", str(self.port), "-U", self.user, "-d", "postgres"]
+        command = [str(self.programs / "psql"), "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", *where]
+        return command, os.environ | {"PGPASSWORD": self.password, "PGCONNECT_TIMEOUT": "10"}
+
+    def _psql(self, text, check=False):
+        command, environment = self._client()
         done = subprocess.run(
-            [str(self.programs / "psql"), "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", *where],
-            env=os.environ | {"PGPASSWORD": self.password, "PGCONNECT_TIMEOUT": "10"},
+            command,
+            env=environment,
             input=text,
             capture_output=True,
             text=True,

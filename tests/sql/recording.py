@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from sash.spark.hidden import UNSPELLABLE
 from sash.sql import blocks, statements
 from sash.sql.rewriting import Rewriting
 from sash.sql.scope import Scope
-from sash.sql.texts import UNSPELLABLE, shown
+from sash.sql.texts import shown
 from sash.sql.tokens import read
 
 COLUMNS = ["a", "b", "c"]  # of every table

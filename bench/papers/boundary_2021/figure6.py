@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 
 from bench.harness import Bench
+from bench.papers.boundary_2021._chunking import chunk_for_times, seconds_per_combine
 from bench.papers.boundary_2021._common import (
     HERTZ,
     PAPER,
@@ -32,8 +33,6 @@ from bench.papers.boundary_2021._common import (
     throughputs,
 )
 from sash.algebra.catalogue import builtin
-from sash.kernels.fifo.boundary import seconds_per_combine
-from sash.kernels.fifo.chunking import chunk_for_times
 
 TITLE = "Figure 6: throughput for time-based windows"
 NAMES = [*(name for name in PAPER if name != "recalc"), "daba", "pba, Theorem 2"]

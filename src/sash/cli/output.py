@@ -6,6 +6,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 console = Console(highlight=False)
@@ -23,7 +24,7 @@ def shown(rows: Any, limit: int, more: str = ": \\l, or --limit, shows more of t
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for field in rows.schema:
         number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or pa.types.is_decimal(field.type)
-        table.add_column(field.name, justify="right" if number else "left", overflow="fold")
+        table.add_column(escape(field.name), justify="right" if number else "left", overflow="fold")
     shown_rows = rows.slice(0, limit)
     columns = [column.to_pylist() for column in shown_rows.columns]
     for row in zip(*columns, strict=True):
@@ -35,6 +36,4 @@ def shown(rows: Any, limit: int, more: str = ": \\l, or --limit, shows more of t
 
 
 def _cell(value: Any) -> str:
-    from rich.markup import escape
-
     return "[dim]NULL[/dim]" if value is None else escape(str(value))

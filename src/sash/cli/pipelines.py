@@ -52,7 +52,7 @@ def check(file: File, set_: Set = None, stream: Stream = None, as_json: Json = F
     with told(as_json):
         from sash.pipelines import load
         from sash.pipelines.building import build
-        from sash.pipelines.running import checked
+        from sash.pipelines.targets import checked
 
         loaded = load(file, values(set_), stream)
         with session(loaded) as (spark, _):

@@ -206,6 +206,8 @@ def words(progress: Progress) -> str:
         parts.append(f"{progress.answers:,} windows answered")
     if progress.late is not None:
         parts.append(f"{progress.late:,} late")
+    if progress.malformed:
+        parts.append(f"{progress.malformed:,} malformed")
     parts.append(f"{progress.rate:,.0f} rows/s")
     if progress.lag is not None and progress.lag >= 1.0:
         parts.append(f"watermark {_span(progress.lag)} behind")
@@ -248,6 +250,8 @@ def summed(summary: Summary, as_json: bool) -> None:
     ended = "stopped" if summary.stopped else "done"
     output.said(f"{summary.pipeline}: {ended} as a {summary.mode} in {summary.seconds:.1f} s"
                 + (f"; rows read: {read}" if read else ""))  # fmt: skip
+    for name, count in summary.malformed.items():
+        output.said(f"{count:,} messages of {name} do not fit its schema: only sinks with late = true have them")
 
 
 def _number(count: int | None) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import sash
 from sash.cli.output import said, shown
 from sash.errors import SashError
+from sash.expressions.naming import quoted
 from sash.kernels.compiling import disk
 from sash.sql.registry import REGISTERED
 from sash.sql.tokens import read
@@ -97,7 +98,8 @@ class Shell:
             names = [each.name for each in self.spark.catalog.listTables()]
             said("\n".join(names) or "no tables; files are tables: select * from 'trades.parquet';")
             return
-        frame = sash.sql(f"select * from {table}", spark=self.spark)
+        known = quoted(table) if table in (each.name for each in self.spark.catalog.listTables()) else table
+        frame = sash.sql(f"select * from {known}", spark=self.spark)
         said("\n".join(f"{each.name}  {each.dataType.simpleString()}" for each in frame.schema.fields))
 
     def functions(self, beginning: str) -> None:
@@ -129,9 +131,12 @@ class Shell:
     def completions(self, word: str) -> list[str]:
         """What a word may become: tables and their columns, functions, words of SQL."""
         tables = [each.name for each in self.spark.catalog.listTables()]
-        columns = [each.name for table in tables for each in self.spark.catalog.listColumns(table)]
-        names = [*tables, *columns, *FUNCTIONS, *REGISTERED, *WORDS]
-        return sorted({each for each in names if each.lower().startswith(word.lower())})
+        columns = [each.name for table in tables for each in self.spark.catalog.listColumns(quoted(table))]
+        names = {each: quoted(each) for each in (*tables, *columns)} | {each: each for each in _words()}
+        begins = word.lower()
+        return sorted(
+            {text for name, text in names.items() if any(each.lower().startswith(begins) for each in (name, text))}
+        )
 
     def _asked(self) -> str:
         """The next statement, over as many lines as it takes, or a command of one line."""
@@ -185,11 +190,14 @@ def _rows(frame: Any) -> Any:
     except Exception as error:
         if type(error).__name__ != "PySparkTypeError":
             raise
-        return (
-            frame.toDF(*frame.columns)
-            .selectExpr(*(f"string(`{each}`) as `{each}`" for each in frame.columns))
-            .toArrow()
-        )
+        places = [f"c{place}" for place in range(len(frame.columns))]  # names may hold anything, and be there twice
+        texts = frame.toDF(*places).selectExpr(*(f"string({place}) as {place}" for place in places))
+        return texts.toArrow().rename_columns(frame.columns)
+
+
+def _words() -> list[str]:
+    """What a query may say that is no name of the user's."""
+    return [*FUNCTIONS, *REGISTERED, *WORDS]
 
 
 def _complete(text: str) -> bool:

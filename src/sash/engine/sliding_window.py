@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from sash.algebra.catalogue.positions import COLLECT
 from sash.engine.batches import schema_of, table_of
 from sash.engine.live_rows import LiveRows
 from sash.engine.sliding_fold import Fold
+from sash.engine.sliding_state import arrays_of, rows_of, written
 from sash.engine.specification import Specification
 from sash.engine.tables import as_arrow
 from sash.errors import Refused, SashError
@@ -128,9 +128,8 @@ class SlidingWindow:
                 raise Refused(f"{fold.call} has no snapshot: with compiled=False its partials are Python's own objects")
             arrays |= {f"{number} {name}": array for name, array in fold.tree.state().items()}
         arrays["ids"], arrays["rows"] = self._rows.packed()
-        payload = io.BytesIO()
-        np.savez(payload, allow_pickle=False, **arrays)
-        return FORMAT + _seal(payload.getvalue()) + payload.getvalue()
+        payload = written(arrays)
+        return FORMAT + _seal(payload) + payload
 
     def restore(self, snapshot: bytes) -> None:
         """Go on where a window of the same calls and types was when its snapshot was taken."""
@@ -141,18 +140,21 @@ class SlidingWindow:
         payload = snapshot[body:]
         if snapshot[len(FORMAT) : body] != _seal(payload):
             raise SashError(f"snapshot must be unchanged, got {len(snapshot)} bytes that do not fit their digest")
-        with np.load(io.BytesIO(payload), allow_pickle=False) as found:
-            arrays = dict(found)
-        if (of := arrays["of"].tobytes().decode()) != self._of:
+        arrays = arrays_of(payload)
+        if not {"of", "ids", "rows"} <= arrays.keys():
+            raise SashError(f"snapshot must have its calls, ids and rows, got {', '.join(arrays) or 'nothing'}")
+        if (of := arrays["of"].tobytes().decode(errors="replace")) != self._of:
             raise SashError(f"snapshot must be of a window of {self._of}, got one of {of}")
         trees = []
         for number, fold in enumerate(self._folds.values()):
             state = {name.partition(" ")[2]: each for name, each in arrays.items() if name.startswith(f"{number} ")}
             trees.append(fold.planted())
             trees[-1].restore(state)
-        rows = LiveRows()
-        if len(arrays["rows"]):
-            rows.put(arrays["ids"], pa.ipc.open_stream(arrays["rows"].tobytes()).read_all())
+        live, arrived = trees[0].live_ids, trees[0].arrived
+        if any(tree.arrived != arrived or not np.array_equal(tree.live_ids, live) for tree in trees):
+            raise SashError("snapshot must have the same rows for all calls, got others")
+        sources = self._taken(self._schema.empty_table())[1]
+        rows = rows_of(arrays, None if sources is None else sources.schema, live)
         for fold, tree in zip(self._folds.values(), trees, strict=True):
             fold.tree = tree
         self._rows = rows

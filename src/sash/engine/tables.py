@@ -104,15 +104,20 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     if kind.value_type not in TEXTS:
         return _plain(column.cast(kind.value_type))
-    if any(chunk.dictionary.null_count for chunk in column.chunks):
-        column = pa.chunked_array([_null_by_index(chunk) for chunk in column.chunks], kind)
+    column = null_by_index(column)
     if column.num_chunks > 1 and _may_overflow(column):
         return _plain(column.cast(kind.value_type))
     return column
 
 
-def _null_by_index(array: pa.DictionaryArray) -> pa.DictionaryArray:
-    """The array with NULL among its indices, not among its values: Arrow joins no dictionaries that hold one."""
+def null_by_index(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column with NULL among its indices, not among its values: Arrow joins no dictionaries that hold one."""
+    if not kinds.is_dictionary(column.type) or not any(chunk.dictionary.null_count for chunk in column.chunks):
+        return column
+    return pa.chunked_array([_without_null(chunk) for chunk in column.chunks], column.type)
+
+
+def _without_null(array: pa.DictionaryArray) -> pa.DictionaryArray:
     known = array.dictionary.is_valid()
     places = pa.array(np.cumsum(known.to_numpy(zero_copy_only=False)) - 1, array.indices.type)
     places = pc.if_else(known, places, pa.scalar(None, places.type))

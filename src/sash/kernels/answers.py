@@ -37,7 +37,11 @@ def _fill(aggregate: Aggregate, out: Answered) -> None:
     try:
         if out.values.dtype.kind in "iu" and aggregate.empty != int(aggregate.empty):
             raise ValueError
-        out.values[~out.valid] = aggregate.empty
+        if out.values.dtype == object:  # where a tuple is one answer, not one for each frame
+            for place in np.flatnonzero(~out.valid):
+                out.values[place] = aggregate.empty
+        else:
+            out.values[~out.valid] = aggregate.empty
     except (TypeError, ValueError, OverflowError):
         raise SashError(
             f"{aggregate.name}: empty must be like the answers of lower, {out.values.dtype}, got {aggregate.empty!r}"

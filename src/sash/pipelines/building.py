@@ -31,6 +31,7 @@ class Built:
     boards: dict[str, Any] = field(default_factory=dict)
     plans: dict[str, Any] = field(default_factory=dict)
     counts: dict[str, reading.Count] = field(default_factory=dict)  # of rows that windows read, by source or step
+    malformed: dict[str, Any] = field(default_factory=dict)  # messages that are no rows, by source
     needs: dict[str, set[str]] = field(default_factory=dict)  # which counts a frame fills
 
 
@@ -42,8 +43,11 @@ def build(loaded: Loaded, spark: Any, explains: bool = False) -> Built:
             imported(name, loaded.folder)
     for name, source in loaded.pipeline.sources.items():
         with at(loaded, "sources", name):
-            built.frames[name] = reading.read(spark, origin(loaded, source), _flows(source, loaded.streaming))
+            flows = _flows(source, loaded.streaming)
+            built.frames[name], malformed = reading.read(spark, origin(loaded, source), flows, name)
             built.needs[name] = set()
+            if malformed is not None:
+                built.malformed[name] = malformed
     for number, step in enumerate(loaded.pipeline.steps):
         with at(loaded, "steps", number, *(["sql"] if isinstance(step, SqlStep) else [])):
             if isinstance(step, SqlStep):

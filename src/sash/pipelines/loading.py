@@ -15,6 +15,7 @@ from sash.errors import SashError
 from sash.pipelines import places
 from sash.pipelines.model import ONLY_STREAMS, Pipeline, Sink, SqlStep
 from sash.pipelines.variables import Variables
+from sash.sql.asking import check_query
 
 WORDS = {
     "missing": "is missing",
@@ -53,6 +54,7 @@ class Loaded(Text):
 
     pipeline: Pipeline
     streaming: bool  # whether it runs as a stream
+    streamed: frozenset[int] = frozenset()  # sinks of a batch with the place that they have as a stream
 
     @property
     def folder(self) -> Path:
@@ -117,8 +119,10 @@ def _checked(
         pipeline = Pipeline.model_validate(filled)
     except ValidationError as error:
         raise _told(text, error) from None
-    loaded = Loaded(file, lines, variables, pipeline, streaming)
+    streamed = frozenset() if streaming else _streamed(pipeline, given, filled, values)
+    loaded = Loaded(file, lines, variables, pipeline, streaming, streamed)
     _check_names(loaded)
+    _check_queries(loaded)
     unused = [name for name in values if name not in pipeline.variables and name not in variables.used]
     if unused:
         raise loaded.error(f"nothing uses ${{{unused[0]}}}, which --set names")
@@ -137,6 +141,24 @@ def _filled(text: Text, value: Any, path: places.Path) -> Any:
         return text.variables.filled(value)
     except SashError as error:
         raise text.error(str(error), *path) from None
+
+
+def _streamed(
+    pipeline: Pipeline, given: dict[str, Any], filled: dict[str, Any], values: Mapping[str, Any]
+) -> frozenset[int]:
+    """The sinks whose places do not depend on ${mode}, of a pipeline that may run as a stream."""
+    if pipeline.stream.checkpoint is None and pipeline.mode != "stream":
+        return frozenset()
+    variables = Variables({**values, "mode": "stream"})
+    text = Text(Path(), {}, variables)
+    variables.add(_filled(text, given.get("variables", {}), ()))
+    streams = [_place(_filled(text, each, ())) for each in given["sinks"]]
+    batches = [_place(each) for each in filled["sinks"]]
+    return frozenset(number for number, each in enumerate(streams) if each == batches[number])
+
+
+def _place(sink: dict[str, Any]) -> list[Any]:
+    return [sink.get(name) for name in ("path", "table", "options")]
 
 
 def _told(text: Text, error: ValidationError) -> PipelineError:
@@ -197,6 +219,16 @@ def _check_names(loaded: Loaded) -> None:
             sentence = f"two sinks are called {loaded.sink_name(number)}; give one a name of its own"
             raise loaded.error(sentence, "sinks", number, "name")
         names.add(loaded.sink_name(number).lower())
+
+
+def _check_queries(loaded: Loaded) -> None:
+    """Refuse statements that are no queries: Spark would run them as soon as the step is planned."""
+    for number, step in enumerate(loaded.pipeline.steps):
+        if isinstance(step, SqlStep):
+            try:
+                check_query(step.sql)
+            except SashError as error:
+                raise loaded.error(str(error), "steps", number, "sql") from None
 
 
 def _unknown(loaded: Loaded, name: str, known: set[str], *path: str | int) -> PipelineError:

@@ -186,7 +186,7 @@ class Sink(Place):
     name: Name | None = Field(None, description="for the checkpoint and the summary; the step's, unless given")
     from_: Name | None = Field(None, alias="from", description="a step or a source; the last step, unless given")
     mode: Literal["overwrite", "append", "error", "ignore"] | None = Field(
-        None, description="of a batch; overwrite, unless given. A stream appends"
+        None, description="of a batch; overwrite, unless given, for folders of this machine. A stream appends"
     )
     partition_by: Names = []
     key: str | None = Field(None, description="of Kafka: the column that becomes the key of messages")

@@ -18,6 +18,7 @@ class Progress:
     watermark: str | None = None
     lag: float | None = None  # seconds that the watermark is behind now
     batch: int | None = None
+    malformed: int | None = None  # messages that were no rows
 
 
 @dataclass
@@ -42,6 +43,7 @@ class Summary:
     sinks: list[Written] = field(default_factory=list)
     seconds: float = 0.0
     stopped: bool = False  # by the user
+    malformed: dict[str, int] = field(default_factory=dict)  # messages that were no rows, by source, where there are
 
 
 class Reporter:

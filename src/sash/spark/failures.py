@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException, PythonException
 
 from sash import errors
 from sash.errors import SashError
+from sash.spark.hidden import plain, readable
 
 # Where PySpark looks the converter up when it raises: for a JVM of its own, and for Connect.
 CONVERTERS = ["pyspark.errors.exceptions.captured", "pyspark.sql.connect.client.core"]
@@ -26,6 +27,12 @@ RAISED = re.compile(r"^sash\.errors\.(\w+): (.*?)" + END, re.DOTALL | re.MULTILI
 OFFSET = re.compile(r"\[USER_RAISED_EXCEPTION\] (the offset of a frame must be [^\n]*?)\s*(?:SQLSTATE|\n|$)")
 FRAMES = re.compile(r"(?:[ \t].*\n)*")
 MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)[\w.]*'", re.MULTILINE)
+# what Spark says of a checkpoint whose state was kept by another operator: ours before 0.1.0.dev1
+OLDER = "Stateful operators in the metadata: [(OperatorId: 0 -> OperatorName: transformWithStateInPySparkExec"
+OLDER_ADVICE = (
+    "the checkpoint is of Sash 0.1.0.dev0 or another stateful query, and this Sash cannot go on with it: start with a "
+    "new checkpointLocation, from offsets before the windows that were open"
+)
 
 
 def install() -> None:
@@ -44,7 +51,7 @@ def _wrap(module: ModuleType) -> None:
     @functools.wraps(original)
     def convert_exception(*args: Any, **kwargs: Any) -> Any:
         converted = original(*args, **kwargs)
-        return recognised(converted) or converted
+        return recognised(converted) or readable(converted)
 
     convert_exception.of_sash = True  # type: ignore[attr-defined]
     module.convert_exception = convert_exception  # type: ignore[attr-defined]
@@ -62,6 +69,8 @@ def recognised(error: Any) -> SashError | None:
     offset = OFFSET.search(told)
     if offset is not None:
         return made("SashError", offset[1])
+    if OLDER in told:
+        return made("SashError", OLDER_ADVICE)
     last = told.rfind(HEADER)
     if last < 0:  # with spark.sql.execution.pyspark.udf.hideTraceback.enabled
         raised = RAISED.search(told) if isinstance(error, PythonException) else None
@@ -78,7 +87,7 @@ def recognised(error: Any) -> SashError | None:
 
 def made(name: str, sentence: str, stands_for: Any = PythonException) -> SashError:
     """A Sash error of a class named so, which is also the exception of PySpark that it stands for."""
-    return _both(name, stands_for)(sentence)
+    return _both(name, stands_for)(plain(sentence))
 
 
 @functools.cache

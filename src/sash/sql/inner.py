@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sash.errors import SashError
+from sash.spark.hidden import UNSPELLABLE
 from sash.sql.scope import Scope
-from sash.sql.texts import UNSPELLABLE, quoted
+from sash.sql.texts import quoted
 from sash.sql.vocabulary import known
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sash.errors import SashError
+from sash.spark.hidden import UNSPELLABLE, plain
 
-UNSPELLABLE = "\uffa0"  # a letter that shows as nothing: at the end of names that no query may mean
 _MARK = re.compile("\0(\\w+)\0")
-_QUOTED = re.compile(f"`([^\\W\\d]\\w*?){UNSPELLABLE}\\d*`")
 
 
 def marked(name: str) -> str:
@@ -41,8 +40,7 @@ def sent(spark: Any, text: str, args: Any, views: Mapping[str, Any]) -> Any:
 
 def shown(text: str) -> str:
     """A text as a user may see it: marks as names, names without what keeps them apart."""
-    plain = _QUOTED.sub(r"\1", _MARK.sub(r"\1", text))
-    return re.sub(f"{UNSPELLABLE}\\d*", "", plain)
+    return plain(_MARK.sub(r"\1", text))
 
 
 def checked(text: str) -> str:

@@ -12,7 +12,7 @@ DEEPEST = 200  # levels of brackets
 
 _TOKEN = re.compile(
     r"""
-      (?P<space>\s+|--(?:\\\n|[^\n])*)
+      (?P<space>\s+|--(?:\\\n|[^\r\n])*)
     | (?P<comment>/\*)
     | (?P<string>[rR](?:'[^']*'|"[^"]*")|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")
     | (?P<quoted>`(?:[^`]|``)*`)
@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_OPENED = re.compile(r"/\*(?!\+)")
 _HALF = re.compile("[\ud800-\udfff]")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -192,10 +193,11 @@ def read(text: str, exact: bool = False, names_in_quotes: bool = False) -> Sourc
 
 
 def _after_comment(text: str, start: int) -> int:
-    """Where a comment ends; there may be others in it, as in Spark."""
-    depth, at = 0, start
+    """Where a comment ends; there may be others in it, but no hints, as in Spark."""
+    depth, at = 1, start + 2
     while True:
-        opened, closed = text.find("/*", at), text.find("*/", at)
+        inner, closed = _OPENED.search(text, at), text.find("*/", at)
+        opened = inner.start() if inner else -1
         if closed < 0:
             raise pointed("this comment is never closed", text, start)
         if 0 <= opened < closed:

@@ -8,8 +8,6 @@ does not import it.)
 from __future__ import annotations
 
 import math
-from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,6 +19,7 @@ from pyarrow import types
 from sash.errors import SashError
 from sash.windows.calendars import LEAST, MOST, PER_DAY, has_fixed_days, saturated_sum, shifted_dates, shifted_times
 from sash.windows.intervals import DAY, Interval
+from sash.windows.offsets import float_offset, float_offsets, whole_offset
 
 _CALENDAR = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
@@ -43,31 +42,30 @@ class RangeKeys:
         self.type, self.descending = key.type, descending
         self.valid = key.is_valid().to_numpy(zero_copy_only=False) if key.null_count else None
         self.values = _values(key)
-        self.scale = key.type.scale if types.is_decimal(key.type) else 0
         self.unit: str = getattr(key.type, "unit", "")
         self.zone: str | None = getattr(key.type, "tz", None)
         self.is_date = types.is_date(key.type)
 
     def targets(self, offset: Any, stops: bool, name: str) -> Targets:
         """The targets of one offset for all rows, or of an Arrow array with one for each."""
-        upward = stops == self.descending  # how part of a unit is rounded
         shift: Any = 0
         targets: Any = None
         if types.is_floating(self.type):
-            shift, targets = self._of_floats(offset, name)
-        elif types.is_temporal(self.type):
+            return self._of_floats(offset, name)
+        if types.is_temporal(self.type):
+            upward = stops == self.descending  # how part of a unit is rounded
             shift, targets = self._of_times(offset, upward, name)
         elif isinstance(offset, pa.Array):
-            targets = self._of_numbers(offset, upward, name)
+            targets = self._of_numbers(offset, name)
         else:
-            shift = self._whole(offset, upward, name)
-        return self._ascending(targets, shift)
+            shift = self._whole(offset, name)
+        return self._ascending(targets, shift, targets is None)
 
-    def _ascending(self, targets: Any, shift: Any) -> Targets:
+    def _ascending(self, targets: Any, shift: Any, ascend: bool) -> Targets:
         """Keys and targets turned to ascend, as numbers that a kernel can compare and add."""
-        keys, ascend = self.values, targets is None
+        keys = self.values
         if self.values.dtype == np.float64:
-            if self.has_nan:
+            if self.has_nan or (targets is not None and _holds_nan(targets)):
                 targets = _float_codes(self.values + shift if targets is None else targets)
                 keys, shift = _float_codes(keys), 0
         elif isinstance(targets, list) or keys.dtype == object or not self._bears(shift):
@@ -80,7 +78,7 @@ class RangeKeys:
     @cached_property
     def has_nan(self) -> bool:
         """Whether a key is not a number, which is above every number."""
-        return bool(len(self.values)) and math.isnan(self.values.min())
+        return _holds_nan(self.values)
 
     def turned(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers that ascend where the window's order does."""
@@ -93,38 +91,43 @@ class RangeKeys:
         least, most = (int(self.values.min()), int(self.values.max())) if len(self.values) else (0, 0)
         return LEAST < shift <= MOST and least + shift >= LEAST and most + shift <= MOST
 
-    def _of_floats(self, offset: Any, name: str) -> tuple[float, np.ndarray | None]:
-        sign = -1.0 if self.descending else 1.0
-        if not isinstance(offset, pa.Array):
-            self._refuse_unless(not isinstance(offset, Interval), offset, name)
-            return sign * float(offset), None
-        self._refuse_unless(_is_number(offset.type), offset, name)
-        return 0.0, self.values + sign * offset.cast(pa.float64()).to_numpy()
+    def _of_floats(self, offset: Any, name: str) -> Targets:
+        each = isinstance(offset, pa.Array)
+        self._refuse_unless(_is_number(offset.type) if each else not isinstance(offset, Interval), offset, name)
+        by = float_offsets(offset, self.type) if each else float_offset(offset, self.type)
+        by = -by if self.descending else by
+        finite = not each and bool(np.isfinite(by))
+        if finite and self.type == pa.float64():
+            return self._ascending(None, float(by), ascend=True)
+        keys = self.values.astype(by.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):
+            targets = (keys + by).astype(np.float64)
+        return self._ascending(targets, 0.0, ascend=finite)
 
-    def _whole(self, offset: Any, upward: bool, name: str) -> int:
-        """An offset in the direction of the keys and in their unit, rounded into the frame."""
+    def _whole(self, offset: Any, name: str) -> int:
+        """An offset in the direction of the keys and in their unit."""
         self._refuse_unless(not isinstance(offset, Interval), offset, name)
-        exact = Fraction(Decimal(repr(offset)) if isinstance(offset, float) and self.scale else offset)
-        return _rounded((-exact if self.descending else exact) * 10**self.scale, upward)
+        return whole_offset(-offset if self.descending else offset, self.type)
 
-    def _of_numbers(self, offsets: pa.Array, upward: bool, name: str) -> np.ndarray | list[int]:
+    def _of_numbers(self, offsets: pa.Array, name: str) -> np.ndarray | list[int]:
         self._refuse_unless(_is_number(offsets.type), offsets, name)
-        shifts = self._small_shifts(offsets, upward)
+        shifts = self._small_shifts(offsets)
         if shifts is not None and self.values.dtype != object:
             targets = self.values + shifts
             if not (((self.values ^ targets) & (shifts ^ targets)) < 0).any():
                 return targets
-        each = (self._whole(offset, upward, name) for offset in offsets.to_pylist())
+        each = (self._whole(offset, name) for offset in offsets.to_pylist())
         return [int(key) + shift for key, shift in zip(self.values, each, strict=True)]
 
-    def _small_shifts(self, offsets: pa.Array, upward: bool) -> np.ndarray | None:
+    def _small_shifts(self, offsets: pa.Array) -> np.ndarray | None:
         """Offsets as shifts of 64 bits, where they fit."""
-        size, limit = 10**self.scale, MOST // 10**self.scale
-        if types.is_decimal(offsets.type) or (types.is_floating(offsets.type) and self.scale):
+        scale = self.type.scale if types.is_decimal(self.type) else None
+        is_float = types.is_floating(offsets.type)
+        if types.is_decimal(offsets.type) or (scale is not None and (is_float or scale < 0)):
             return None
-        shifts = offsets.to_numpy()
-        if types.is_floating(offsets.type):
-            shifts = (np.ceil if upward != self.descending else np.floor)(shifts)
+        size = 10 ** (scale or 0)
+        limit = MOST // size
+        shifts = np.trunc(offsets.to_numpy()) if is_float else offsets.to_numpy()
         if len(shifts) and not -limit < int(shifts.min()) <= int(shifts.max()) < limit:
             return None
         return shifts.astype(np.int64) * (-size if self.descending else size)
@@ -194,8 +197,8 @@ def _is_number(kind: pa.DataType) -> bool:
     return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
 
 
-def _rounded(number: Fraction, upward: bool) -> int:
-    return math.ceil(number) if upward else math.floor(number)
+def _holds_nan(numbers: np.ndarray) -> bool:
+    return bool(len(numbers)) and math.isnan(numbers.min())
 
 
 def _float_codes(numbers: np.ndarray) -> np.ndarray:

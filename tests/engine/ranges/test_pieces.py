@@ -37,7 +37,7 @@ COLUMNS = {
     "t": ([*range(12), 2**63 - 1, -(2**63)], pa.int64()),
     "u": ([0, 1, 2, 250, 255], pa.uint8()),
     "x": ([NAN, INF, -INF, -0.0, 0.0, 0.5, 1.0, 2.5, 1e308, -1e308], pa.float64()),
-    "f": ([NAN, INF, 0.1, 0.2, 0.3, 1e38, -3e38], pa.float32()),
+    "f": ([NAN, INF, -INF, 0.1, 0.2, 0.3, 0.4, 1e38, -3e38], pa.float32()),
     "s": (["", "a", "b", "ä", "longer than a word", "longer than a words"], pa.string()),
     "d": (DAYS, pa.date32()),
     "c": (TIMES, pa.timestamp("us")),
@@ -48,9 +48,9 @@ COLUMNS = {
 }
 OFFSETS = {
     "t": [1, 2, 3, 2.5, 2**62],
-    "u": [1, 3, Decimal("1.5")],
+    "u": [1, 3, Decimal("1.5"), 300],
     "x": [0.5, 1, 1e300],
-    "f": [0.1, 1, 1e30],
+    "f": [0.1, Decimal("0.2"), 1, 1e30, 1e300],
     "d": [1, 2, "1 month", "2 days", "1 month -40 days"],
     "c": ["12 hours", "1 month", "1 day 2 hours", "1 month -29 days"],
     "z": ["1 day", "1 hour", "1 month", "1 month 1 day"],

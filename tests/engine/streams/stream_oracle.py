@@ -52,7 +52,7 @@ ANSWERS = {  # of the rows of a window, in order of time and then of arrival
     "last": lambda rows: rows[-1]["w"] if rows else None,
     "best": largest_by,
     "list": lambda rows: known(rows, "v"),
-    "top": lambda rows: sorted(known(rows, "v"), reverse=True)[:2] if known(rows, "v") else None,
+    "top": lambda rows: sorted(known(rows, "v"), reverse=True)[:2],
     "digits": lambda rows: digits(known(rows, "v")),
     "max_text": lambda rows: max(known(rows, "w"), default=None),
 }

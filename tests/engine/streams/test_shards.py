@@ -459,16 +459,34 @@ def test_a_shard_that_is_larger_than_memory_is_worked_on_in_buckets():
     }
 
 
-def test_late_rows_of_buckets_that_leave_memory_are_shown():
+def test_a_query_of_rows_that_is_added_over_the_same_windows_has_its_own():
+    def board(*names):
+        stream = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds")
+        return stream.query({name: sf.median("v") for name in names}, range="10 seconds", slide="5 seconds")
+
+    job, found = Job(board("old"), 1), []
+    job.batch([table([second(at, v=at) for at in range(7)])], None)
+    job.asked(board("old", "new"))
+    for start in (7, 14):
+        part = [second(at, v=at) for at in range(start, start + 7)]
+        found += job.batch([table(part)], (start - 1) * 10**6)[0].to_pylist()
+    found += job.batch([], END)[0].to_pylist()
+    assert all(row["new"] in (None, row["old"]) for row in found)
+    assert any(row["new"] is not None for row in found)
+
+
+def test_late_rows_of_a_bucket_that_leaves_memory_are_shown():
     board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("mid", sf.median("v"), range="1 hour")
-    job = Job(board, 1, late=True, limits=Limits.of(200_000))
-    job.batch([table([second(7200 + at, k=str(at % 50)) for at in range(3_000)])], 7200 * 10**6)
-    assert len(job.shards[0].heads) >= 4
+    job = Job(board, 1, late=True, limits=Limits.of(100_000))
+    rows = [second(7200 + at, v=at, k=str(at % 40)) for at in range(2_500)]
+    job.batch([table(rows)], None)
+    assert len(job.shards[0].heads) > 2
+    late = [second(5, v=at, k=str(at)) for at in range(40)]
+    job.batch([], 7200 * 10**6)
     job.restart()
-    rows = [second(at % 2 * 7200, v=at, k=str(at % 49)) for at in range(3_000)]  # every other is late
-    _, late, count = job.batch([table(rows)], 7200 * 10**6)
-    assert count == 1_500
-    assert sorted(late["v"].to_pylist()) == list(range(0, 3_000, 2))
+    _, shown, count = job.batch([table(late)], 7200 * 10**6)
+    assert count == len(late)
+    assert sorted(shown["v"].to_pylist()) == list(range(40))
 
 
 def test_a_key_that_is_larger_than_memory_is_named():

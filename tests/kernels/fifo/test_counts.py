@@ -11,8 +11,7 @@ import sash
 from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import interpreted
 from sash.kernels.fifo import Sliding
-from sash.kernels.fifo.boundary import seconds_per_combine
-from sash.kernels.fifo.chunking import chunk_for_counts, chunk_for_times
+from sash.kernels.fifo.chunking import chunk_for_counts
 
 SIZES = (4, 7, 8, 9, 16, 33, 64)
 
@@ -232,9 +231,3 @@ def test_chunk_sizes_follow_the_theorems():
     assert chunk_for_counts(2**20) == 524289
     assert chunk_for_counts(5, 3) == 1
     assert all(chunk_for_counts(n) == (n + 2) // 2 for n in range(3, 100))
-    for size, slide in ((3600, 1), (7200, 10), (60, 7)):
-        chunk = chunk_for_times(size, slide, 1e-6)
-        assert size // slide // chunk == 1  # a window covers one whole chunk at most
-    assert chunk_for_times(10, 2, 0.001) == 5  # floor(r/s) = 5 <= (s + 2T) / T
-    assert chunk_for_times(1000, 1, 1) == 667  # (1000 * 2 + 3) / 3
-    assert seconds_per_combine(builtin("max"), np.float64) > 0

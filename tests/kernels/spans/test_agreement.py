@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sash
+from kernels.spans.levels import path
 from sash.algebra.catalogue import builtin
 from sash.errors import Refused
 from sash.kernels.index.merging import state_of
@@ -286,7 +287,7 @@ def test_an_event_of_n_cells_takes_n_by_d_combines(height):
             given = last[:rows] - size + 1, last[:rows], np.array([0]), np.array([1])
             multilevel_slicing.answers(counted.inputs, (), *given, postpone=100, height=height)
             counts.append(counted.combines)
-        assert counts[1] - counts[0] == math.ceil(size / height) == len(multilevel_slicing.path(0, size - 1, height))
+        assert counts[1] - counts[0] == math.ceil(size / height) == len(path(0, size - 1, height))
 
 
 def refusals(technique, aggregate, *columns):

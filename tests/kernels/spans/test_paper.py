@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from kernels.spans.levels import interval, path, reads
 from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import specialise
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans import multilevel_slicing, slicing
-from sash.kernels.spans.multilevel_slicing import interval, path, reads
 
 COUNT, MAX = Inputs(builtin("count"), ()), Inputs(builtin("max"), (np.int64,))
 

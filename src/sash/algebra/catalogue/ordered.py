@@ -58,9 +58,9 @@ def ith_smallest(i: Any) -> Aggregate:
 
 
 def top_k(k: Any) -> Aggregate:
-    """The k largest values, the largest first, as a list."""
+    """The k largest values, the largest first, as a list; an empty one where there are none."""
     k = whole("k", k, most=MOST)
-    return _best("top_k", k, above).but(finish=lists)
+    return _best("top_k", k, above).but(finish=lists, empty=(0,) * (k + 1))
 
 
 def lists(answers: Any) -> Any:

@@ -69,7 +69,7 @@ def quantile(question: Question) -> Asked:
         share = (*question.columns[1:], *question.function.parameters, 0.5)[0]
         if not isinstance(share, tuple):
             return at(share, names[0])
-        return Whole(_side_by_side([by_position(at(each, names[0])) for each in share], rows.rows, source.type))
+        return Whole(_side_by_side([by_position(at(each, names[0])) for each in share], len(bounds), source.type))
 
     def by_position(answer: Any) -> pa.Array:
         if isinstance(answer, Rows):
@@ -105,16 +105,18 @@ def _shares(question: Question, share: Any) -> np.ndarray:
     given = numbers(array, question.function.name)
     given = np.where(array.is_valid().to_numpy(zero_copy_only=False), given, np.nan) if array.null_count else given
     if np.any((given < 0) | (given > 1)):
-        raise SashError(f"percentage must be between 0 and 1 in every row, got {given.min()} to {given.max()}")
+        raise SashError(
+            f"percentage must be between 0 and 1 in every row, got {np.nanmin(given)} to {np.nanmax(given)}"
+        )
     if len(given) == 1:
         return given.astype(np.float64)
     return np.ascontiguousarray(rows.placed(given), np.float64)
 
 
-def _side_by_side(answers: list[pa.Array], rows: int, kind: pa.DataType) -> pa.Array:
+def _side_by_side(answers: list[pa.Array], frames: int, kind: pa.DataType) -> pa.Array:
     """Several quantiles of each frame as one list; NULL where the frame is empty."""
     if not answers:
-        return pa.array([[]] * rows, pa.list_(kind))
-    offsets = pa.array(offsets_of(np.full(rows, len(answers))), pa.int32())
-    woven = np.arange(rows * len(answers)).reshape(len(answers), rows).T.ravel()
+        return pa.array([[]] * frames, pa.list_(kind))
+    offsets = pa.array(offsets_of(np.full(frames, len(answers))), pa.int32())
+    woven = np.arange(frames * len(answers)).reshape(len(answers), frames).T.ravel()
     return pa.ListArray.from_arrays(offsets, pa.concat_arrays(answers).take(pa.array(woven)), mask=answers[0].is_null())

@@ -1,8 +1,8 @@
 """Order keys moved by the offset of a RANGE frame, so far that the frame of no row beyond the key is cut.
 
-What is rounded is rounded outward. On the calendar a later time may be moved to an earlier one than its
-predecessor: 30 March 12:00 and 31 March 10:00, a month before, and both times that clocks show twice. Keys are
-moved farther by as much as that can be.
+Numbers move as frames have it; part of a unit of time is rounded outward. On the calendar a later time may be moved
+to an earlier one than its predecessor: 30 March 12:00 and 31 March 10:00, a month before, and both times that clocks
+show twice. Keys are moved farther by as much as that can be.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pyarrow import types
 
 from sash.windows.calendars import LEAST, MOST, PER_DAY, has_fixed_days, shifted_dates, shifted_times
 from sash.windows.intervals import Interval
+from sash.windows.offsets import float_offset, whole_offset
 from sash.windows.range_keys import RangeKeys
 
 FIRST_DAY, LAST_DAY = -719_160, 2_932_894  # inside the years 1 to 9999 in every time zone, for Python's dates
@@ -39,33 +40,31 @@ def shifted(keys: pa.Array, offset: Any, descending: bool, before: bool) -> Shif
     up, by = before == descending, -offset if descending else offset
     kind, valid = keys.type, keys.is_valid().to_numpy(zero_copy_only=False)
     if types.is_floating(kind):
-        return Shifted(_floats(keys, float(by), up), np.zeros(len(keys), np.bool_))
+        more = float_offset(by, kind)
+        if not np.isfinite(more):  # an infinite key less that is NaN, which is above all
+            return Shifted(pa.nulls(len(keys), kind), valid)
+        return Shifted(_floats(keys, more), np.zeros(len(keys), np.bool_))
     if types.is_temporal(kind):
         moved, least, most = _times(keys, by, up)
     else:
-        moved, least, most = _numbers(keys, by, up)
+        moved, least, most = _numbers(keys, by)
     beyond = np.array([not least <= number <= most for number in moved], np.bool_) & valid
     kept = [number if ok else None for number, ok in zip(moved, valid & ~beyond, strict=True)]
     return Shifted(_as_keys(kept, kind), beyond)
 
 
-def _floats(keys: pa.Array, by: float, up: bool) -> pa.Array:
-    dtype = np.dtype(f"f{keys.type.bit_width // 8}")
-    exact = keys.to_numpy(zero_copy_only=False).astype(np.float64) + by
+def _floats(keys: pa.Array, by: np.floating) -> pa.Array:
+    """Sums as frames have them; they never fall where keys ascend."""
+    known = keys.to_numpy(zero_copy_only=False).astype(by.dtype)
     with np.errstate(over="ignore"):
-        near = exact.astype(dtype)
-    short = near < exact if up else near > exact
-    near = np.where(short, np.nextafter(near, np.array(np.inf if up else -np.inf, dtype)), near)
-    return pa.array(near, keys.type, mask=keys.is_null().to_numpy(zero_copy_only=False))
+        return pa.array(known + by, keys.type, mask=keys.is_null().to_numpy(zero_copy_only=False))
 
 
-def _numbers(keys: pa.Array, by: Any, up: bool) -> tuple[list[int], int, int]:
+def _numbers(keys: pa.Array, by: Any) -> tuple[list[int], int, int]:
     """Whole numbers, or decimals in units of their last place."""
-    kind = keys.type
+    kind, more = keys.type, whole_offset(by, keys.type)
     scale = kind.scale if types.is_decimal(kind) else 0
-    exact = Fraction(Decimal(repr(by)) if isinstance(by, float) and scale else by) * 10**scale
-    more = -(-exact.numerator // exact.denominator) if up else exact.numerator // exact.denominator
-    moved = [int(Fraction(key or 0) * 10**scale) + more for key in keys.to_pylist()]
+    moved = [int(Fraction(key or 0) * Fraction(10) ** scale) + more for key in keys.to_pylist()]
     if types.is_decimal(kind):
         return moved, 1 - 10**kind.precision, 10**kind.precision - 1
     if types.is_unsigned_integer(kind):

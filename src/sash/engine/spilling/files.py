@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -14,29 +15,33 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.spilling.estimating import size_of
+from sash.engine.spilling.folders import Folder, sweep_once
 from sash.errors import SashError
 
 ARRIVAL = "__sash_arrival"
 
 
 class Directory:
-    """A place for files that goes away with all that is in it."""
+    """A place for files that goes away with all that is in it; where the process is killed, at the next's start."""
 
     def __init__(self) -> None:
         self._names = count()
-        disk = _disk() or tempfile.gettempdir()
+        disks = _disks() or [tempfile.gettempdir()]
+        sweep_once(disks)
+        disk = disks[os.getpid() % len(disks)]
         with room(disk):
-            self._made = tempfile.TemporaryDirectory(prefix="sash-", dir=disk)
+            self._folder = Folder(disk)
+        weakref.finalize(self, self._folder.remove)
 
     def file(self) -> Rows:
         """A new file."""
-        return Rows(os.path.join(self._made.name, str(next(self._names))))
+        return Rows(os.path.join(self._folder.path, str(next(self._names))))
 
     def __enter__(self) -> Directory:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._made.cleanup()
+        self._folder.remove()
 
 
 class Rows:
@@ -88,11 +93,10 @@ def unnumbered(rows: pa.Table) -> pa.Table:
     return rows.remove_column(rows.num_columns - 1)
 
 
-def _disk() -> str | None:
-    """Where Spark keeps what does not fit memory, one of its disks for each process; else where Python does."""
+def _disks() -> list[str]:
+    """Where Spark keeps what does not fit memory: a process takes one of them."""
     named = [path for path in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if path.strip()]
-    usable = [path for path in map(str.strip, named) if os.access(path, os.W_OK) and os.path.isdir(path)]
-    return usable[os.getpid() % len(usable)] if usable else None
+    return [path for path in map(str.strip, named) if os.access(path, os.W_OK) and os.path.isdir(path)]
 
 
 @contextmanager

@@ -103,15 +103,19 @@ class Folding:
         return merged(inputs, inner, everywhere, states.values, segments, np.full(len(hi), -1), behind)
 
 
-def asked_of_rows(rows: WindowRows, planned: Planned, lo: np.ndarray, hi: np.ndarray) -> tuple[Asked, list[Choice]]:
-    """A query of rows that are held, and the algorithms that answer it."""
+def asked_of_rows(
+    rows: WindowRows, planned: Planned, lo: np.ndarray, hi: np.ndarray, since: int | None = None
+) -> tuple[Asked, list[Choice]]:
+    """A query of rows that are held, and the algorithms that answer it; ``since`` tells its windows from others'."""
     bounds = Bounds(lo.astype(rows.dtype), hi.astype(rows.dtype), rows.rows, MONOTONIC)
-    window: Any = StreamWindow(WindowFrame(f"windows {planned.spec}", bounds))
+    window: Any = StreamWindow(WindowFrame(f"windows {planned.spec} {since}", bounds))
     asked = asked_of(Question(rows, Over(planned.query.call, window, planned.query.using)))
     return asked, choose(asked.tasks, planned.query.using)
 
 
-def answer_of_rows(rows: WindowRows, planned: Planned, lo: np.ndarray, hi: np.ndarray) -> pa.Array:
+def answer_of_rows(
+    rows: WindowRows, planned: Planned, lo: np.ndarray, hi: np.ndarray, since: int | None = None
+) -> pa.Array:
     """The answers of windows, given the held rows of each."""
-    asked, choices = asked_of_rows(rows, planned, lo, hi)
+    asked, choices = asked_of_rows(rows, planned, lo, hi, since)
     return placed(rows, asked.answer([choice.name for choice in choices]))

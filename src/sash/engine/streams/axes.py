@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.decimals import words
+from sash.engine.streams.restoring import array_of, counts_of, flags_of, refuse_longer, refused, whole_of
 from sash.engine.tables import one_array
 from sash.expressions.columns import Expression
 from sash.expressions.evaluation import evaluate, predicate
@@ -91,8 +92,16 @@ class Axis(ABC):
         """All that must be kept to go on later."""
 
     @abstractmethod
-    def restore(self, parts: dict[str, Any]) -> None:
-        """Go on with what was kept."""
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
+        """Go on with what was kept of so many keys."""
+
+    def refuse_unknown(self, key: np.ndarray, at: np.ndarray) -> None:
+        """Refuse sorted cells or rows, as they were kept, at positions that their keys have not come to."""
+        return
+
+    def refuse_rows(self, key: np.ndarray, at: np.ndarray, rows: pa.Table) -> None:
+        """The same of rows, where what these have says more."""
+        self.refuse_unknown(key, at)
 
 
 class TimeAxis(Axis):
@@ -167,9 +176,9 @@ class TimeAxis(Axis):
         """Time is the same for all keys."""
         return set()
 
-    def restore(self, parts: dict[str, Any]) -> None:
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
         """Go on with what was kept."""
-        self.passed = parts["passed"]
+        self.passed = whole_of(parts, "passed")
 
 
 class CountAxis(TimeAxis):
@@ -227,9 +236,15 @@ class CountAxis(TimeAxis):
         """Each key has its count."""
         return set(self.parts())
 
-    def restore(self, parts: dict[str, Any]) -> None:
-        """Go on with what was kept."""
-        self.reached, self.answered = parts["reached"], parts["answered"]
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
+        """Go on with what was kept of so many keys."""
+        self.reached, self.answered = counts_of(parts, "reached", keys), counts_of(parts, "answered", keys)
+        if len(self.answered) != len(self.reached) or (self.answered > self.reached).any():
+            raise refused("answered", "positions that were reached", "others")
+
+    def refuse_unknown(self, key: np.ndarray, at: np.ndarray) -> None:
+        """Refuse positions beyond the number of rows of their keys."""
+        _refuse_beyond(key, at, self.reached, 0)
 
 
 class ListedAxis(Axis):
@@ -308,9 +323,13 @@ class PunctuationAxis(ListedAxis):
         """All that must be kept to go on later."""
         return {"reached": self.reached, "rows": self.rows}
 
-    def restore(self, parts: dict[str, Any]) -> None:
-        """Go on with what was kept."""
-        self.reached, self.rows = parts["reached"], parts["rows"]
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
+        """Go on with what was kept of so many keys."""
+        self.reached, self.rows = counts_of(parts, "reached", keys), counts_of(parts, "rows", keys)
+
+    def refuse_unknown(self, key: np.ndarray, at: np.ndarray) -> None:
+        """Refuse positions beyond the punctuations of their keys."""
+        _refuse_beyond(key, at, self.reached, 1)
 
 
 class DeltaAxis(ListedAxis):
@@ -411,11 +430,34 @@ class DeltaAxis(ListedAxis):
             found |= {f"told {spec}": told, f"moved {spec}": moved}
         return found
 
-    def restore(self, parts: dict[str, Any]) -> None:
-        """Go on with what was kept."""
-        self.reached, self.last, self.started = parts["reached"], parts["last"], parts["started"]
-        self.told = [parts[f"told {spec}"] for spec in range(len(self.extents))]
-        self.moved = [parts[f"moved {spec}"] for spec in range(len(self.extents))]
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
+        """Go on with what was kept of so many keys."""
+        self.reached = counts_of(parts, "reached", keys)
+        self.last, self.started = array_of(parts, "last", self.dtype), flags_of(parts, "started", None)
+        self.told = [array_of(parts, f"told {spec}", self.dtype) for spec in range(len(self.extents))]
+        self.moved = [flags_of(parts, f"moved {spec}", None) for spec in range(len(self.extents))]
+        arrays: list[np.ndarray] = [self.last, self.started, *self.told, *self.moved]
+        for array in arrays:
+            refuse_longer(array, "what keys have come to", keys)
+
+    def refuse_rows(self, key: np.ndarray, at: np.ndarray, rows: pa.Table) -> None:
+        """Refuse rows that do not follow each other, or go back, or of which the last is not where their key is."""
+        _refuse_beyond(key, at, self.reached[: len(self.last)], 0)
+        values, known = self.values(rows)
+        ends = np.append(key[1:] != key[:-1], True)[: len(key)]
+        follow = ends[:-1] | ((at[1:] == at[:-1] + 1) & (values[1:] >= values[:-1]))
+        last = key[ends]
+        latest = (at[ends] + 1 == self.reached[last]) & (values[ends] == self.last[last])
+        if not (known.all() and follow.all() and latest.all()):
+            raise refused("held rows", "rows that follow each other", "others")
+
+
+def _refuse_beyond(key: np.ndarray, at: np.ndarray, reached: np.ndarray, beyond: int) -> None:
+    """Refuse positions that are not below what their keys have reached, or so many beyond."""
+    if len(key) and key[-1] >= len(reached):
+        raise refused("keys", f"keys of which rows came, {len(reached)}", int(key[-1]))
+    if len(key) and ((at < 0) | (at >= reached[key] + beyond)).any():
+        raise refused("positions", "numbers of rows that came", "others")
 
 
 def _longer(array: np.ndarray, keys: int) -> np.ndarray:

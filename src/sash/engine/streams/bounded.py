@@ -58,8 +58,9 @@ def answer_rows(
     for some in groups(tables, keys, scheme.key_names, limits.memory):
         operator = opened()
         operator.unmoved()
-        at_once = operator.emit == "updates"
-        for table in [pa.concat_tables(some)] if at_once else together(some, limits.batch, limits.rows):
+        at_once = operator.emit == "updates"  # early answers are of all rows
+        size, rows = (limits.memory, None) if at_once else (limits.batch, limits.rows)
+        for table in together(some, size, rows):
             pushed = operator.push(table)
             if pushed.num_rows:
                 yield pushed, operator.late()

@@ -8,11 +8,12 @@ import pyarrow as pa
 from sash.engine.streams.axes import LEAST
 from sash.engine.streams.lateness import missed_by
 from sash.engine.streams.limits import Limits
-from sash.engine.streams.log import Log, Run
+from sash.engine.streams.log import Log, runs_of
 from sash.engine.streams.logged import Logged
 from sash.engine.streams.packing import packed, table_of, unpacked
 from sash.engine.streams.partials import AT
 from sash.engine.streams.pieces import Pieces
+from sash.engine.streams.restoring import array_of, part_of, refused
 from sash.engine.streams.sharding import Share, hashes_of
 from sash.engine.streams.shipping import CELLS, LATEST, MALFORMED, ROWS, TALLY, Body
 from sash.engine.streams.store import Writing
@@ -41,8 +42,14 @@ class Bucket:
     def restore(self, head: bytes, writing: Writing) -> None:
         """Go on with what was kept, given its head."""
         parts = unpacked(BUCKET, head)
-        self.operator.recover(self.pieces.read(parts["pieces"], parts["core"].tobytes(), writing))
-        self.log.restore([Run(*run) for run in parts["runs"]], writing)
+        core = array_of(parts, "core", np.uint8).tobytes()
+        rest = self.pieces.read(part_of(parts, "pieces"), core, writing)
+        runs = runs_of(part_of(parts, "runs"), writing.next)
+        numbers = [run.number for run in runs] + [each[0] for pieces in self.pieces.known.values() for each in pieces]
+        if len(set(numbers)) < len(numbers):
+            raise refused("chunks", "each in one place", "one in two")
+        self.operator.recover(rest)
+        self.log.restore(runs, writing)
 
     def head(self, writing: Writing) -> bytes:
         """Write what there is; gives what says so."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from sash.engine.encoding import biased
 from sash.engine.streams.kinds import Kind
+from sash.engine.streams.restoring import flags_of, numbers_of, refuse_disorder
 from sash.kernels.slices.assigning import Assigning, Span, grown, span
 from sash.kernels.slices.folding import find_heads
 from sash.kernels.sorting import argsort
@@ -207,8 +208,11 @@ class Cells:
             found |= {f"cell states {k}": self.kinds[k].packed(states, held), f"cell held {k}": held}
         return found
 
-    def restore(self, parts: dict[str, Any]) -> None:
-        """Go on with what was kept."""
-        self.key, self.at = parts["cell key"], parts["cell at"]
-        self.states = [kind.unpacked(parts[f"cell states {k}"]) for k, kind in enumerate(self.kinds)]
-        self.held = [parts[f"cell held {k}"] for k in range(len(self.kinds))]
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
+        """Go on with what was kept of so many keys."""
+        key = numbers_of(parts, "cell key", None, 0, keys - 1)
+        at = numbers_of(parts, "cell at", len(key))
+        refuse_disorder(key, at, "cells", once=True)
+        held = [flags_of(parts, f"cell held {k}", len(key)) for k in range(len(self.kinds))]
+        self.states = [kind.unpacked(parts, f"cell states {k}", held[k]) for k, kind in enumerate(self.kinds)]
+        self.key, self.at, self.held = key, at, held

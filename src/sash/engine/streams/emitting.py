@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import biased, equality_key
+from sash.engine.streams.restoring import numbers_of, refuse_disorder, refused, table_of
 from sash.engine.tables import one_array
 from sash.kernels.sorting import argsort
 
@@ -110,12 +111,16 @@ class Changes:
             found |= {f"last key {k}": keys, f"last {k}": pa.table({"last": last})}
         return found
 
-    def restore(self, parts: dict[str, Any]) -> None:
-        """Go on with what was kept."""
-        for k in range(len(self.keys)):
-            if f"last key {k}" in parts:  # not of a query that was added since
-                self.keys[k] = parts[f"last key {k}"]
-                self.last[k] = one_array(parts[f"last {k}"]["last"])
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
+        """Go on with what was kept of so many keys."""
+        for k, last in enumerate(self.last):
+            name = f"last key {k}"
+            if name in parts:  # not of a query that was added since
+                self.keys[k] = numbers_of(parts, name, None, 0, keys - 1)
+                if (self.keys[k][1:] <= self.keys[k][:-1]).any():
+                    raise refused(name, "keys in order, each once", "others")
+                schema = pa.schema([("last", last.type)])
+                self.last[k] = one_array(table_of(parts, f"last {k}", schema, len(self.keys[k]))["last"])
 
 
 class Updates:
@@ -170,9 +175,14 @@ class Updates:
         told = {f"told {k}": pa.table({"told": column}) for k, column in enumerate(self.told)}
         return {"told key": self.key, "told end": self.end, **told}
 
-    def restore(self, parts: dict[str, Any]) -> None:
-        """Go on with what was kept."""
-        self.key, self.end = parts["told key"], parts["told end"]
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
+        """Go on with what was kept of so many keys."""
+        self.key = numbers_of(parts, "told key", None, 0, keys - 1)
+        self.end = numbers_of(parts, "told end", len(self.key))
+        refuse_disorder(self.key, self.end, "answers told", once=True)
         for k, told in enumerate(self.told):
-            name = f"told {k}"  # missing for a query that was added since
-            self.told[k] = one_array(parts[name]["told"]) if name in parts else pa.nulls(len(self.key), told.type)
+            name, schema = f"told {k}", pa.schema([("told", told.type)])
+            if name in parts:
+                self.told[k] = one_array(table_of(parts, name, schema, len(self.key))["told"])
+            else:  # of a query that was added since
+                self.told[k] = pa.nulls(len(self.key), told.type)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sash.engine.streams.restoring import is_whole, refused
 from sash.errors import SashError
 
 
@@ -26,7 +27,7 @@ class PartialFormat(NamedTuple):
     @property
     def id(self) -> str:
         """The name of its column."""
-        return f"{self.meaning}.{self.number}.{_digest(self.fields)[:8]}"
+        return f"{self.meaning}-{self.number}-{_digest(self.fields)[:8]}"
 
     @property
     def text(self) -> list[Any]:
@@ -56,8 +57,19 @@ def differences(before: Sequence[Sequence[Any]], now: Sequence[PartialFormat]) -
 
 def refuse_others(before: Sequence[Sequence[Any]], now: Sequence[PartialFormat]) -> None:
     """Refuse a state with partials of other formats."""
+    refuse_odd(before)
     if wrong := differences(before, now):
         raise SashError(f"state must be of partials as this Sash makes them: {'; '.join(wrong)}; fold the rows again")
+
+
+def refuse_odd(texts: Any) -> None:
+    """Refuse what is no list of formats, as ``text`` has them."""
+    good = isinstance(texts, list) and all(isinstance(each, list) and len(each) == 4 for each in texts)
+    for meaning, number, fields, told in texts if good else ():
+        good &= isinstance(meaning, str) and is_whole(number) and isinstance(told, str)
+        good &= isinstance(fields, list) and all(isinstance(field, str) for field in fields)
+    if not good:
+        raise refused("the formats of partials", "a list of them", "another thing")
 
 
 def _digest(thing: Any) -> str:

@@ -12,6 +12,7 @@ from sash.engine.encoding import biased, tie_keys
 from sash.engine.framing import Framed
 from sash.engine.sizes import total_bytes
 from sash.engine.specification import Specification
+from sash.engine.streams.restoring import numbers_of, refuse_disorder, table_of
 from sash.kernels.sorting import argsort
 from sash.kernels.sorting.radix import in_order
 from sash.windows.bounds import Bounds
@@ -92,10 +93,13 @@ class HeldRows:
         self.settle()
         return {"held rows": self.table, "held key": self.key, "held at": self.at}
 
-    def restore(self, parts: dict[str, Any]) -> None:
-        """Go on with what was kept."""
-        self.table, self.key, self.at = parts["held rows"], parts["held key"], parts["held at"]
-        self._new, self._bytes = [], None
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
+        """Go on with what was kept of so many keys."""
+        table = table_of(parts, "held rows", self.table.schema).combine_chunks()
+        key = numbers_of(parts, "held key", table.num_rows, 0, keys - 1)
+        at = numbers_of(parts, "held at", table.num_rows)
+        refuse_disorder(key, at, "held rows", once=False)
+        self.table, self.key, self.at, self._new, self._bytes = table, key, at, [], None
 
 
 def ties(table: pa.Table) -> list[np.ndarray]:

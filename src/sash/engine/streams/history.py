@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from sash.engine.streams.formats import PartialFormat, differences
+from sash.engine.streams.formats import PartialFormat, differences, refuse_odd
+from sash.engine.streams.restoring import is_whole, refused
 from sash.engine.streams.scheme import Scheme
 from sash.errors import SashError
 from sash.windows.slicing import edges_of
@@ -52,6 +53,7 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
 
     Raises a sentence that says what changed, where that cannot be.
     """
+    _refuse_odd(before)
     if before["shards"] != now["shards"]:
         raise SashError(
             f"the number of shards must stay what it was when the query first started, {before['shards']}, got "
@@ -89,5 +91,21 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
     return {**now, "queries": queries}
 
 
+def _refuse_odd(before: Any) -> None:
+    """Refuse what does not describe queries."""
+    good = isinstance(before, dict) and is_whole(before.get("shards"), 1)
+    columns, queries = (before.get("columns"), before.get("queries")) if good else (None, None)
+    good = isinstance(columns, dict) and all(isinstance(kind, str) for kind in columns.values())
+    good &= isinstance(queries, list) and all(_is_query(query) for query in queries)
+    if not good:
+        raise refused("what it is of", "a description of queries", "another thing")
+    refuse_odd(before.get("partials"))
+
+
+def _is_query(query: Any) -> bool:
+    texts = isinstance(query, dict) and all(isinstance(query.get(name), str) for name in ("name", "told", "means"))
+    return texts and "since" in query and (query["since"] is None or is_whole(query["since"]))
+
+
 def _list(value: Any) -> str:
-    return ", ".join(value) or "none" if isinstance(value, list) else str(value)
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)

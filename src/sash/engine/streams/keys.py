@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.engine.encoding import equality_key
+from sash.engine.streams.restoring import refused, table_of
 from sash.engine.tables import one_array
 from sash.errors import SashError
 from sash.kernels.sorting.numbering import numbered
@@ -91,6 +93,17 @@ class Keys:
     def all(self) -> list[pa.Array]:
         """The values of all keys, by number."""
         return self.values(np.arange(len(self)))
+
+    @staticmethod
+    def restored(kinds: Sequence[pa.DataType], parts: Mapping[str, Any]) -> Keys:
+        """Keys that were kept."""
+        keys = Keys(kinds)
+        table = table_of(parts, "keys", pa.schema([(str(k), kind) for k, kind in enumerate(keys.kinds)]))
+        if keys.columns:
+            keys.numbers([column.combine_chunks() for column in table.columns])
+            if len(keys) != table.num_rows:
+                raise refused("keys", "different values", "some twice")
+        return keys
 
     @staticmethod
     def of(kinds: Sequence[pa.DataType], values: Sequence[pa.Array]) -> Keys:

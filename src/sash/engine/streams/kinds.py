@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.algebra import Aggregate
+from sash.engine.streams.restoring import array_of, refused, table_of
 from sash.errors import SashError
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.index.merging import joining
@@ -59,9 +60,9 @@ class Kind:
         """Partials as a snapshot keeps them."""
         return states
 
-    def unpacked(self, states: Any) -> np.ndarray:
+    def unpacked(self, parts: dict[str, Any], name: str, held: np.ndarray) -> np.ndarray:
         """Partials that a snapshot kept."""
-        return states
+        return array_of(parts, name, self.partial.state, len(held))
 
     def binary(self, states: np.ndarray, held: np.ndarray) -> pa.Array:
         """Partials as bytes, NULL where there is none."""
@@ -118,9 +119,12 @@ class PlainKind(Kind):
         """Partials as a snapshot keeps them."""
         return pa.table({"state": self.binary(states, held)})
 
-    def unpacked(self, states: Any) -> np.ndarray:
+    def unpacked(self, parts: dict[str, Any], name: str, held: np.ndarray) -> np.ndarray:
         """Partials that a snapshot kept."""
-        return np.concatenate([np.zeros(0, object), *map(self.of_binary, states["state"].chunks)])
+        column = table_of(parts, name, pa.schema([("state", pa.binary())]), len(held))["state"]
+        if not np.array_equal(column.is_valid().to_numpy(), held != 0):
+            raise refused(name, "a partial for each cell that has one, and for no other", "others")
+        return np.concatenate([np.zeros(0, object), *map(self.of_binary, column.chunks)])
 
     def binary(self, states: np.ndarray, held: np.ndarray) -> pa.Array:
         """Partials as bytes, NULL where there is none."""
@@ -135,5 +139,11 @@ class PlainKind(Kind):
         out = np.zeros(len(array), object)
         for k, body in enumerate(array.to_pylist()):
             if body is not None:
-                out[k] = unpack(body)
+                try:
+                    out[k] = unpack(body)
+                except Exception as error:
+                    name = self.inputs.aggregate.name
+                    raise SashError(
+                        f"state must have partials that {name} can read, got one it cannot: {error}"
+                    ) from None
         return out

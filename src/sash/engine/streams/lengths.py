@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from sash.engine.streams.restoring import array_of, refused, whole_of
 
 QUANTILE = 0.999
 FINE = 8  # buckets of each power of two
@@ -26,6 +30,13 @@ class Lengths:
         self.counts += np.bincount(place, minlength=len(self.counts))
         if self.counts.sum() > 2 * RECENT:
             self.counts /= 2
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with what was kept."""
+        counts = array_of(parts, "lengths", np.float64, len(self.counts))
+        if not (np.isfinite(counts) & (counts >= 0)).all():
+            raise refused("lengths", "how often spans were so long", "others")
+        self.counts, self.longer = counts, whole_of(parts, "longer", 0)
 
     @property
     def postpone(self) -> int:

@@ -9,14 +9,15 @@ Where most of the log is of cells that others joined, all is written anew.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from sash.engine.sizes import together, total_bytes
 from sash.engine.streams.limits import Limits
-from sash.engine.streams.logged import Logged
-from sash.engine.streams.packing import table_bytes, table_of
+from sash.engine.streams.logged import Logged, holds_cells
+from sash.engine.streams.packing import kept_table, table_bytes, table_of
+from sash.engine.streams.restoring import is_whole, refused
 from sash.engine.streams.store import Writing, digest_of, unchanged
 
 FULL = 1 << 20  # the level of runs that are merged no more
@@ -32,6 +33,22 @@ class Run(NamedTuple):
     cells: bool  # or rows
     level: int
     digest: str
+
+
+def runs_of(described: Any, following: int) -> list[Run]:
+    """The runs that a head describes; chunks are numbered up to those that follow."""
+    kinds = (int, int, int, int, bool, int, str)
+    runs = [Run(*run) for run in described if _is_list(run, kinds)] if isinstance(described, list) else None
+    if runs is None or len(runs) != len(described) or not all(
+        0 <= run.number < following and run.rows >= 0 and run.size >= 0 and 0 <= run.level <= FULL
+        and is_whole(run.lapses) for run in runs
+    ):  # fmt: skip
+        raise refused("the runs of the log", "their numbers, sizes and digests", "another thing")
+    return runs
+
+
+def _is_list(thing: Any, kinds: tuple[type, ...]) -> bool:
+    return isinstance(thing, list) and [type(each) for each in thing] == list(kinds)
 
 
 class Log:
@@ -57,7 +74,13 @@ class Log:
         """Have the operator take all runs again."""
         self.runs = runs
         for run in runs:
-            self.operator.replay(self._read(run, writing))
+            body = unchanged(writing.read(run.number), run.digest, "the log")
+            entry = kept_table(body)
+            if (run.rows, run.size, run.cells) != (entry.num_rows, len(body), holds_cells(entry)):
+                raise refused(
+                    "a run of the log", f"{run.rows} rows in {run.size} bytes", f"{entry.num_rows}, {len(body)}"
+                )
+            self.operator.replay(entry)
 
     def take(self, entry: pa.Table, writing: Writing) -> None:
         """Take in what a batch brought; what is much is written at once."""

@@ -17,9 +17,11 @@ from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.axes import LEAST, TimeAxis
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.partials import AT, KEY, cells_table
+from sash.engine.streams.partials import AT, KEY, STATE, cells_table
+from sash.engine.streams.restoring import positions_of, refuse_columns, refused
 from sash.engine.streams.rows import Rows
 from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.spans import refuse_odd_spans
 from sash.kernels.slices.due import count_windows
 
 ROW = "row"
@@ -62,8 +64,10 @@ class Logged(Operator):
     def replay(self, entry: pa.Table) -> None:
         """Take an entry of the log again; before a query came that needs rows, entries may have been of cells."""
         if holds_cells(entry):
+            self._refuse_cells(entry)
             self.take(entry)
             return
+        self._refuse_rows(entry)
         time = entry[AT].to_numpy()
         left = time >= self.watermark if self.scheme.sorts and self.watermark is not None else None
         if left is not None and not left.all():
@@ -73,6 +77,31 @@ class Logged(Operator):
         )
         codes = np.zeros(entry.num_rows, np.int64) if codes is None else codes
         self.retake(Rows(self._columns_of(entry), codes, time))
+
+    def _refuse_cells(self, entry: pa.Table) -> None:
+        """Refuse an entry that is not of cells of these queries; partials of queries that came later may be missing."""
+        names = [f"{STATE} {name}" for name in self.scheme.partial_ids]
+        self._refuse_entry(entry, dict.fromkeys(names, pa.binary()))
+        if self.scheme.kind != "time":
+            raise refused("an entry of the log", "rows, which these queries need", "cells")
+        positions_of(entry, AT, *self.scheme.slice_reach)
+
+    def _refuse_rows(self, entry: pa.Table) -> None:
+        """Refuse an entry that is not of rows of this stream; columns of queries that came later may be missing."""
+        columns = {f"{ROW} {field.name}": field.type for field in self._row_schema}
+        self._refuse_entry(entry, columns)
+        time = positions_of(entry, AT, *self.scheme.reach)
+        if self.scheme.spans:
+            if f"{ROW} {FIRST}" not in entry.column_names:
+                raise refused("an entry of the log", "rows that have a first moment", "others")
+            refuse_odd_spans(self.scheme, self._columns_of(entry), time)
+
+    def _refuse_entry(self, entry: pa.Table, columns: dict[str, pa.DataType]) -> None:
+        """Refuse an entry that has not all columns of a key, and further ones only of these."""
+        keyed = {f"{KEY} {k}": kind for k, kind in enumerate(self._keys.kinds)} | {AT: pa.int64()}
+        names = [*keyed, *(name for name in columns if name in entry.column_names)]
+        found = entry if sorted(entry.column_names) != sorted(names) else entry.select(names)
+        refuse_columns(found, "an entry of the log", names, [(keyed | columns)[name] for name in names])
 
     # What the log holds
 
@@ -134,13 +163,17 @@ class Logged(Operator):
 
     def _columns_of(self, entry: pa.Table) -> pa.Table:
         """The rows of an entry; a column that was not kept when they came is of no query that has windows there."""
-        names, columns = list(self._taken(self.scheme.schema.empty_table(), self._kept).column_names), []
-        names += [FIRST] if self.scheme.spans else []
-        for name in names:
-            kind = {FIRST: pa.int64(), "": pa.null()}.get(name) or self.scheme.schema.field(name).type
-            column = entry[f"{ROW} {name}"] if f"{ROW} {name}" in entry.column_names else None
-            columns.append(pa.nulls(entry.num_rows, kind) if column is None else column)
-        return pa.table(columns, names)
+        columns = []
+        for field in self._row_schema:
+            column = entry[f"{ROW} {field.name}"] if f"{ROW} {field.name}" in entry.column_names else None
+            columns.append(pa.nulls(entry.num_rows, field.type) if column is None else column)
+        return pa.table(columns, self._row_schema.names)
+
+    @property
+    def _row_schema(self) -> pa.Schema:
+        """The columns that are kept of a row."""
+        schema = self._taken(self.scheme.schema.empty_table(), self._kept).schema
+        return schema.append(pa.field(FIRST, pa.int64())) if self.scheme.spans else schema
 
     # What it does not hold
 
@@ -160,16 +193,9 @@ class Logged(Operator):
     def recover(self, parts: dict[str, Any]) -> None:
         """Begin with a core; the log is to be replayed."""
         self._clear()
-        self.watermark, self.late_count = parts["watermark"], parts["late count"]
-        self._axis.restore({name[5:]: part for name, part in parts.items() if name.startswith("axis ")})
-        if "keys" in parts:
-            columns = [column.combine_chunks() for column in parts["keys"].columns]
-            self._keys = Keys.of(self.scheme.key_types, columns)
+        self._restore_rest(parts, keyed=self.scheme.sorts or self.emit != "final")
         if self.scheme.sorts:
-            self._cells.restore(parts)
-            self._held.restore(parts)
-        if self.emit != "final":
-            (self._changes if self.emit == "changes" else self._updates).restore(parts)
+            self._restore_stores(parts)
 
     # What is kept of some keys alone
 
@@ -182,7 +208,7 @@ class Logged(Operator):
         some = Logged(self.scheme, self.slicer, emit=self.emit, starts=self.with_starts)
         some.watermark, some._keys = self.watermark, Keys.of(self.scheme.key_types, self._keys.values(numbers))
         some.since(self._windows.since)
-        some._axis.restore(self._axis.of_keys(numbers))
+        some._axis.restore(self._axis.of_keys(numbers), len(numbers))
         some._cells = self._cells.settle().of_numbers(numbers)
         some._held = self._held.settle().of_numbers(numbers)
         for rows in self._waiting:

@@ -33,9 +33,18 @@ from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.pairing import Pairing
 from sash.engine.streams.partials import cells_table, take_cells
+from sash.engine.streams.restoring import (
+    numbers_of,
+    part_of,
+    refuse_outside,
+    table_of,
+    typed_of,
+    watermark_of,
+    whole_of,
+)
 from sash.engine.streams.rows import Rows, checked
 from sash.engine.streams.scheme import FIRST, Holding, Scheme
-from sash.engine.streams.spans import AUTO, Layout, moments_of
+from sash.engine.streams.spans import AUTO, Layout, moments_of, refuse_odd_spans
 from sash.engine.streams.times import as_ticks, ticks_of
 from sash.engine.streams.windows import Windows
 from sash.engine.tables import one_array
@@ -214,23 +223,53 @@ class Operator:
     def restore(self, state: bytes) -> None:
         """Go on where an operator of the same queries was when its snapshot was taken."""
         parts = unpacked(self._making, state)
-        refuse_others(parts["partials"], self.scheme.formats)
-        self._clear()
-        self.watermark, self.closed, self.late_count = (parts[name] for name in ("watermark", "closed", "late count"))
-        columns = [column.combine_chunks() for column in parts["keys"].columns]
-        self._keys = Keys.of(self.scheme.key_types, columns)
-        self._late = [parts["late"]]
-        self._axis.restore({name[5:]: part for name, part in parts.items() if name.startswith("axis ")})
-        self._cells.restore(parts)
-        self._held.restore(parts)
-        if self.scheme.sorts:
-            self._waiting = [Rows(parts["waiting"], parts["waiting codes"], parts["waiting time"])]
+        before = vars(self).copy()
+        try:
+            self._clear()
+            self._restore(parts)
+        except Exception:
+            vars(self).update(before)  # a state that is refused changes nothing
+            raise
+
+    def _restore(self, parts: dict[str, Any]) -> None:
+        scheme = self.scheme
+        refuse_others(part_of(parts, "partials"), scheme.formats)
+        self.closed = typed_of(parts, "closed", bool)
+        self._restore_rest(parts, keyed=True)
+        self._restore_stores(parts)
+        self._late = [table_of(parts, "late", Late.schema(scheme.schema))]
+        if scheme.sorts:
+            waiting = table_of(parts, "waiting", self._taken(scheme.schema.empty_table(), self._kept).schema)
+            codes = numbers_of(parts, "waiting codes", waiting.num_rows, 0, len(self._keys) - 1)
+            time = numbers_of(parts, "waiting time", waiting.num_rows, *scheme.reach)
+            self._waiting = [Rows(waiting, codes, time)]
         if self._pairing is not None:
-            self._pairing.waiting = parts["halves"]
+            self._pairing.waiting = table_of(parts, "halves", scheme.schema)
         if self._lengths is not None:
-            self._lengths.counts, self._lengths.longer = parts["lengths"], parts["longer"]
+            self._lengths.restore(parts)
+
+    def _restore_rest(self, parts: dict[str, Any], keyed: bool) -> None:
+        """Go on with all that is neither cells nor rows."""
+        self.watermark, self.late_count = watermark_of(parts), whole_of(parts, "late count", 0)
+        if keyed:
+            self._keys = Keys.restored(self.scheme.key_types, parts)
+        axis = {name[5:]: part for name, part in parts.items() if name.startswith("axis ")}
+        self._axis.restore(axis, len(self._keys))
         if self.emit != "final":
-            (self._changes if self.emit == "changes" else self._updates).restore(parts)
+            (self._changes if self.emit == "changes" else self._updates).restore(parts, len(self._keys))
+
+    def _restore_stores(self, parts: dict[str, Any]) -> None:
+        """Go on with cells and rows, once the rest is known."""
+        cells, held, scheme = self._cells, self._held, self.scheme
+        cells.restore(parts, len(self._keys))
+        held.restore(parts, len(self._keys))
+        if scheme.kind == "time":
+            refuse_outside(cells.at, "cell at", *scheme.slice_reach)
+            refuse_outside(held.at, "held at", *scheme.reach)
+        self._axis.refuse_unknown(cells.key, cells.at)
+        self._axis.refuse_rows(held.key, held.at, held.table)
+        if scheme.spans:
+            refuse_odd_spans(scheme, held.table, held.at)
 
     def partials(self) -> pa.Table:
         """The partials of all cells with their keys, for another operator of the same queries to take."""
@@ -375,8 +414,10 @@ class Operator:
 
     def _answers(self) -> pa.Table:
         """All answers that are due."""
-        none = self._windows.table(self._windows.none, self._keys)
-        return pa.concat_tables([*self._parts(None)] or [none])
+        parts = list(self._parts(None))
+        if len(parts) == 1:
+            return parts[0]
+        return pa.concat_tables(parts) if parts else self._windows.table(self._windows.none, self._keys)
 
     def _parts(self, limits: Limits | None) -> Iterator[pa.Table]:
         """The answers that are due, in parts where there are limits; what no window needs any more is let go."""

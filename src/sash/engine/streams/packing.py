@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.streams.restoring import is_whole
 from sash.errors import SashError
 from sash.kernels.sealing import unpadded
 
 MAGIC, VERSION, SEAL = b"SASHSTATE", 2, 16  # formats of partials are told by what is packed
+NUMBER = re.compile(r"[<|=][biuf][1248]")  # dtypes of arrays
 
 
 def packed(making: str, parts: Mapping[str, Any]) -> bytes:
@@ -46,14 +49,39 @@ def unpacked(making: str, state: bytes) -> dict[str, Any]:
     if state[-SEAL:] != _seal(state[:-SEAL]):
         raise SashError("state must be unchanged since snapshot() gave it; these bytes are damaged")
     at = start + int.from_bytes(state[len(MAGIC) + 2 : start], "little")
-    header = json.loads(state[start:at])
+    header = _header(state[start:at])
     if header["making"] != making:
         raise SashError("state must be of a stream of the same columns, queries and settings; this is of another")
+    if sum(entry["bytes"] for entry in header["parts"]) != len(state) - SEAL - at:
+        raise SashError("state must have as many bytes as its header says, got another number")
     parts = {}
     for entry in header["parts"]:
         parts[entry["name"]] = _read(entry, state[at : at + entry["bytes"]])
         at += entry["bytes"]
     return parts
+
+
+def _header(text: bytes) -> dict[str, Any]:
+    """What a header says, once it is found to be one."""
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError):
+        header = None
+    if isinstance(header, dict) and isinstance(header.get("making"), str) and isinstance(header.get("parts"), list):
+        entries = header["parts"]
+        if all(_is_entry(entry) for entry in entries) and len({entry["name"] for entry in entries}) == len(entries):
+            return header
+    raise SashError("state must have a header that names its parts, got another")
+
+
+def _is_entry(entry: Any) -> bool:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not is_whole(entry.get("bytes"), 0):
+        return False
+    if entry.get("kind") == "array":
+        kind = entry.get("dtype")
+        kinds = kind if isinstance(kind, list) and kind else [kind]
+        return all(isinstance(each, str) and NUMBER.fullmatch(each) for each in kinds)
+    return entry.get("kind") == "table" or (entry.get("kind") == "value" and "value" in entry and not entry["bytes"])
 
 
 def table_bytes(table: pa.Table) -> bytes:
@@ -70,6 +98,18 @@ def table_of(body: bytes) -> pa.Table:
         return reader.read_all()
 
 
+def kept_table(body: bytes) -> pa.Table:
+    """The table that was bytes, which have been out of our hands: it is found to be sound."""
+    try:
+        table = table_of(body)
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+        if isinstance(error, MemoryError):
+            raise
+        raise SashError(f"state must have tables that Arrow can read, got one that it cannot: {error}") from None
+    return table
+
+
 def _described(part: Any) -> tuple[dict[str, Any], bytes]:
     if isinstance(part, np.ndarray):
         dtype = part.dtype.str if part.dtype.names is None else [part.dtype[name].str for name in part.dtype.names]
@@ -83,9 +123,14 @@ def _read(entry: dict[str, Any], body: bytes) -> Any:
     if entry["kind"] == "array":
         kind = entry["dtype"]
         fields = kind if isinstance(kind, str) else [(f"f{k}", each) for k, each in enumerate(kind)]
-        return np.frombuffer(body, np.dtype(fields, align=not isinstance(kind, str))).copy()
+        dtype = np.dtype(fields, align=not isinstance(kind, str))
+        if len(body) % dtype.itemsize:
+            raise SashError(
+                f"state must have whole numbers of {dtype.itemsize} bytes in {entry['name']}, got a part of one"
+            )
+        return np.frombuffer(body, dtype).copy()
     if entry["kind"] == "table":
-        return table_of(body)
+        return kept_table(body)
     return entry["value"]
 
 

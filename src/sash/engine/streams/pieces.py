@@ -6,9 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.restoring import is_whole, refused
 from sash.engine.streams.store import Writing, digest_of, unchanged
 
 CORE = "core"
+
+
+def _is_pieces(pieces: Any, following: int) -> bool:
+    """Whether something is numbers of chunks, before those that follow, and their digests."""
+    return isinstance(pieces, list) and all(
+        isinstance(each, list) and len(each) == 2 and is_whole(each[0], 0, following - 1) and type(each[1]) is str
+        for each in pieces
+    )
 
 
 class Pieces:
@@ -43,16 +52,21 @@ class Pieces:
         self.known = now
         return whole if small else b""
 
-    def read(self, known: dict[str, list[list[Any]]], whole: bytes, writing: Writing) -> dict[str, Any]:
+    def read(self, known: Any, whole: bytes, writing: Writing) -> dict[str, Any]:
         """The parts that were written."""
+        if not isinstance(known, dict) or not all(_is_pieces(pieces, writing.next) for pieces in known.values()):
+            raise refused("the pieces of the rest", "their numbers and digests", "another thing")
         self.known = known
         if not known:
             return unpacked(CORE, whole)
         found: dict[str, Any] = {}
-        for pieces in known.values():
+        for name, pieces in known.items():
             body = b"".join(unchanged(writing.read(number), digest, "the rest") for number, digest in pieces)
             self.size += len(body)
-            found |= unpacked(CORE, body)
+            parts = unpacked(CORE, body)
+            if list(parts) != [name]:
+                raise refused(f"the pieces of {name}", "that part alone", ", ".join(parts) or "none")
+            found |= parts
         return found
 
     def clear(self, writing: Writing) -> None:

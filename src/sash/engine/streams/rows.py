@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.tables import null_by_index
 from sash.errors import SashError
 from sash.kernels.slices.assigning import Span
 
@@ -31,6 +32,8 @@ def checked(batch: Any, schema: pa.Schema) -> pa.Table:
         batch = pa.Table.from_batches([batch])
     if not isinstance(batch, pa.Table):
         raise SashError(f"a batch must be a pyarrow Table or RecordBatch, got {type(batch).__name__}")
+    if any(pa.types.is_dictionary(kind) for kind in batch.schema.types):
+        batch = pa.Table.from_arrays([null_by_index(column) for column in batch.columns], schema=batch.schema)
     if batch.schema.equals(schema, check_metadata=True):
         return batch
     if batch.schema.names != schema.names:

@@ -40,6 +40,7 @@ from sash.windows.intervals import DAY, Interval
 NONE = np.zeros(0, np.int64)
 PER_ROW = ("rank", "shift")  # families that answer each row of a frame
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
+FAR = 2**63 - 1
 FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
 POINTS = "points"  # partials of all rows of a slice
 ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.spans
@@ -266,6 +267,17 @@ class Scheme:
         parts = [part for extent in extents for part in (extent.range, extent.slide)]
         spans = [part.months * 31 * DAY + part.days * DAY + part.microseconds for part in parts]
         return (2 * max(spans) + abs(microseconds("", self.settings.offset))) * PER_MICROSECOND[self.unit]
+
+    @cached_property
+    def reach(self) -> tuple[int, int]:
+        """The first and the last position that a row of a stream may have, by time."""
+        return self.margin - FAR + 1, FAR - 1 - self.margin
+
+    @cached_property
+    def slice_reach(self) -> tuple[int, int]:
+        """The same of slices, which begin before the rows that they hold, but not by more than a slide."""
+        least, most = self.reach
+        return least - (self.margin - abs(self.ticks("offset", self.settings.offset))) // 2, most
 
     @cached_property
     def end_type(self) -> pa.DataType:

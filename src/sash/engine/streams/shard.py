@@ -25,8 +25,9 @@ from sash.engine.streams.history import continued, described
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.logged import Logged
 from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.restoring import array_of, is_whole, part_of, refused, typed_of, watermark_of, whole_of
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.sharding import Share
+from sash.engine.streams.sharding import Share, cover
 from sash.engine.streams.shipping import CELLS, ROWS, Body, parted
 from sash.engine.streams.store import Store, Writing
 from sash.engine.streams.waiting import Waiting
@@ -85,7 +86,7 @@ class Shard:
     @staticmethod
     def token_of(head: bytes) -> str:
         """What names the content that a head is of."""
-        return str(unpacked(HEAD, head)["token"])
+        return str(typed_of(unpacked(HEAD, head), "token", str))
 
     @property
     def in_memory(self) -> int:
@@ -98,12 +99,20 @@ class Shard:
         Queries that are new answer windows that begin at ``start`` or later, and after all rows that came so far.
         """
         parts = unpacked(HEAD, head)
-        self.next, self.token, self.latest, self.moment, self.watermark = (
-            parts[name] for name in ("next", "token", "latest", "moment", "watermark")
-        )
-        self.told = continued(parts["told"], self.told, max(start, self.latest + 1))
-        self.heads = {Share(*share): parts[f"bucket {k}"].tobytes() for k, (*share, _) in enumerate(parts["shares"])}
-        self.sizes = {Share(*share): size for *share, size in parts["shares"]}
+        latest, shares = whole_of(parts, "latest"), part_of(parts, "shares")
+        self.told = continued(part_of(parts, "told"), self.told, max(start, latest + 1))
+        if not isinstance(shares, list) or not all(
+            isinstance(share, list) and len(share) == 3 and all(is_whole(each, 0) for each in share) for share in shares
+        ):
+            raise refused("the shares of a shard", "their bits and sizes", "another thing")
+        if not cover([Share(*share) for *share, _ in shares]):
+            raise refused("the shares of a shard", "all of its keys, each once", "others")
+        self.next, self.token, self.latest = whole_of(parts, "next", 0), typed_of(parts, "token", str), latest
+        self.moment, self.watermark = typed_of(parts, "moment", float), watermark_of(parts)
+        self.heads = {
+            Share(*share): array_of(parts, f"bucket {k}", np.uint8).tobytes() for k, (*share, _) in enumerate(shares)
+        }
+        self.sizes = {Share(*share): size for *share, size in shares}
         self.buckets = {}
 
     def work(self, bodies: Iterable[Body], watermark: int | None, store: Store) -> Iterator[Given]:
@@ -122,7 +131,7 @@ class Shard:
                 mine, made = came.pop(share, None) or waiting.of(share), None
                 for body in mine:
                     bucket.take(body, writing)
-                    yield from self._aside(operator)
+                    yield from _aside(operator)
                     if bucket.in_memory > self.limits.bucket and (made := self._split(bucket, writing)):
                         break
                     self._make_room(writing)
@@ -135,7 +144,7 @@ class Shard:
                 for answers in operator.passing(watermark, self.limits):
                     counts[0] += answers.num_rows
                     yield Given(answers, operator.late())
-                yield from self._aside(operator)
+                yield from _aside(operator)
                 late += operator.late_count - before
                 counts[1:] += operator.open_windows(), operator.open_keys()
                 self.watermark = operator.watermark
@@ -167,12 +176,6 @@ class Shard:
                     waiting.add(share, part)
             else:
                 waiting.add(shares[0], body)
-
-    def _aside(self, operator: Logged) -> Iterator[Given]:
-        """The rows that were set aside, if any: they leave before their bucket may leave memory."""
-        aside = operator.late()
-        if aside.num_rows:
-            yield Given(operator.answer_schema.empty_table(), aside)
 
     # Buckets in memory
 
@@ -246,3 +249,10 @@ def _drained(bodies: list[Body]) -> Iterator[Body]:
     bodies.sort(key=lambda each: each.task)
     while bodies:
         yield bodies.pop(0)
+
+
+def _aside(operator: Logged) -> Iterator[Given]:
+    """The rows that were set aside, if any: they leave before their bucket may leave memory."""
+    aside = operator.late()
+    if aside.num_rows:
+        yield Given(operator.answer_schema.empty_table(), aside)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from sash.engine.tables import one_array
 from sash.kernels.slices.hashing import hash_bytes, hash_words
 
+DEEPEST = 64  # bits of a hash
 NULL = 0x6E756C6C  # a word that stands for no value
 WORDS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
 
@@ -28,6 +29,20 @@ class Share(NamedTuple):
     def holds(self, words: np.ndarray) -> np.ndarray:
         """Which of some hashes, divided, are of these keys."""
         return words & np.uint64((1 << self.depth) - 1) == np.uint64(self.bits)
+
+
+def cover(shares: Sequence[Share]) -> bool:
+    """Whether shares have all keys of a shard, each once.
+
+    >>> cover([Share(1, 0), Share(2, 1), Share(2, 3)]), cover([Share(1, 0), Share(2, 1)]), cover([Share(), Share(1, 0)])
+    (True, False, False)
+    """
+    if any(share.depth > DEEPEST or share.bits >> share.depth for share in shares):
+        return False
+    apart = len(set(shares)) == len(shares)
+    within = {Share(depth, share.bits & ((1 << depth) - 1)) for share in shares for depth in range(share.depth)}
+    whole = sum(1 << (DEEPEST - share.depth) for share in shares) == 1 << DEEPEST
+    return apart and whole and within.isdisjoint(shares)
 
 
 def shards_of(columns: Sequence[pa.Array], rows: int, shards: int) -> np.ndarray:

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.restoring import positions_of, refused
+from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.times import ticks_of
 from sash.expressions.evaluation import evaluate
 from sash.kernels.slices.runs import Runs, most, runs_of, too_many
@@ -69,6 +70,12 @@ def moments_of(scheme: Scheme, table: pa.Table) -> Moments:
         for mask, words in reversed(wrong):
             reasons[mask] = words
     return Moments(start, np.maximum(end - 1, start), seen, reasons)
+
+
+def refuse_odd_spans(scheme: Scheme, rows: pa.Table, last: np.ndarray) -> None:
+    """Refuse rows that were kept and end before they begin."""
+    if (positions_of(rows, FIRST, *scheme.reach) > last).any():
+        raise refused("spans", "first and last moments", "a last before the first")
 
 
 class Numbers:

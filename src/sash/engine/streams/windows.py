@@ -157,7 +157,7 @@ class Windows:
                     answer = spans.answer(self.scheme, planned, windows)
                 else:
                     assert rows is not None
-                    answer = answer_of_rows(rows, planned, *bounds(held, windows, (spec, since, "rows")))
+                    answer = answer_of_rows(rows, planned, *bounds(held, windows, (spec, since, "rows")), since)
                 answer = answer if answer.type == self.types[k] else answer.cast(self.types[k])
             columns.append(_spread(answer, windows.due))
             if self.with_starts:

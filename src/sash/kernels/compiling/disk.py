@@ -1,8 +1,10 @@
 """Compiled kernels on disk: one checksummed file a key, written by rename, under a lock a key.
 
 The folder is ``$SASH_CACHE_DIR``, else ``sash/kernels`` under ``$XDG_CACHE_HOME`` or ``~/.cache``, else
-one of our own in the temporary folder. Deleting it clears the cache. Anything unreadable, truncated or
-altered counts as absent and is compiled and written again.
+one of our own in the temporary folder. One that can be read but not written to, such as one that root prepared, is
+read first, and what it lacks goes to the next. Deleting it clears the cache. Anything unreadable, truncated or
+altered, or that somebody else could have written (see ``trusted``), counts as absent and is compiled and written
+again. What is loaded are the bytes that were checked: a file is opened once.
 """
 
 from __future__ import annotations
@@ -11,83 +13,96 @@ import contextlib
 import hashlib
 import json
 import os
-import stat
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
+
+from sash.errors import outside
+from sash.kernels.compiling.locks import held
+from sash.kernels.compiling.trusted import Folder, Untrusted, open_folder
 
 MAGIC = b"sash kernel 1\n"
+START = b"sash kernel "  # of every version
+DAY = 86_400.0  # seconds
 PATIENCE = 60.0  # seconds; compiling takes a few, so that who holds a lock for longer is stuck
 
 
 def folder() -> Path | None:
-    """Where compiled kernels live, or None where no folder can be written that is ours alone."""
-    chosen = os.environ.get("SASH_CACHE_DIR")
-    candidates = [Path(chosen)] if chosen else []
-    if not chosen:
-        with contextlib.suppress(RuntimeError):  # no home folder
-            home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-            candidates.append(Path(home) / "sash" / "kernels")
-        user = os.getuid() if hasattr(os, "getuid") else "user"
-        candidates.append(Path(tempfile.gettempdir()) / f"sash-kernels-{user}")
-    for candidate in candidates:
-        with contextlib.suppress(OSError):
-            candidate.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if os.access(candidate, os.W_OK) and _ours(candidate):
-                return candidate
-    if chosen:
-        warnings.warn(
-            f"SASH_CACHE_DIR must be a folder that you, and nobody else, can write to, got {chosen}; "
-            "without it each process compiles anew",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    return None
-
-
-def _ours(path: Path) -> bool:
-    """Machine code is only loaded from a folder that nobody else can write to."""
-    if not hasattr(os, "getuid"):
-        return True
-    status = path.stat()
-    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    """Where this process keeps compiled kernels, or None where no folder can be written that is ours alone."""
+    with _own() as own:
+        return own.path if own else None
 
 
 def read(key: str) -> tuple[dict[str, Any], bytes] | None:
     """The description and the object code stored under a key, or None."""
-    home = folder()
-    if home is None:
-        return None
-    try:
-        data = (home / f"{key}.kernel").read_bytes()
-    except OSError:
-        return None
-    start = len(MAGIC) + 32
-    body = data[start:]
-    if data[:start] != MAGIC + _checksum(key, body):
-        return None
-    head, _, code = body.partition(b"\n")
-    return json.loads(head), code
+    with contextlib.closing(_folders()) as folders:
+        for each in folders:
+            with contextlib.suppress(OSError):
+                stored = _stored(each, key)
+                if stored is not None:
+                    return stored
+    return None
 
 
 def write(key: str, description: dict[str, Any], code: bytes) -> None:
     """Store a kernel; readers see the old file, the new one, or none: never half of one."""
-    home = folder()
-    if home is None:
-        return
     body = json.dumps(description).encode() + b"\n" + code
-    with contextlib.suppress(OSError):  # a full or vanished disk costs a compilation, not the query
-        handle, name = tempfile.mkstemp(dir=home, prefix=key[:16], suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + _checksum(key, body) + body)
-            os.replace(name, home / f"{key}.kernel")
-        except OSError:
-            os.unlink(name)
-            raise
+    # A full or vanished disk costs a compilation, not the query.
+    with contextlib.suppress(OSError), _own() as own:
+        if own is not None:
+            own.write(f"{key}.kernel", MAGIC + _checksum(key, body) + body)
+            from sash.kernels.compiling import pruning
+
+            pruning.prune_when_due(own, START)
+
+
+@contextlib.contextmanager
+def lock(key: str) -> Iterator[None]:
+    """Hold the right to compile a key, but do not wait for it for ever: all that is lost is a second compilation."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            own = stack.enter_context(_own())
+            if own is not None:
+                stack.enter_context(held(own, f"{key}.lock", PATIENCE))
+        yield
+
+
+def clear() -> int:
+    """Delete every stored kernel of this process's own folder; returns how many there were."""
+    from sash.kernels.compiling import pruning
+
+    count = 0
+    with _own() as own:
+        if own is None:
+            return 0
+        for name in own.names():
+            if name.endswith((".kernel", ".part", ".lock")) or name == pruning.STAMP:
+                with contextlib.suppress(OSError):
+                    own.remove(name)
+                    count += name.endswith(".kernel")
+    return count
+
+
+def _stored(folder: Folder, key: str) -> tuple[dict[str, Any], bytes] | None:
+    with os.fdopen(folder.open(f"{key}.kernel"), "rb") as file:
+        data = file.read()
+        start = len(MAGIC) + 32
+        body = data[start:]
+        if data[:start] != MAGIC + _checksum(key, body):
+            return None
+        _note_use(file.fileno())
+    head, _, code = body.partition(b"\n")
+    return json.loads(head), code
+
+
+def _note_use(descriptor: int) -> None:
+    """Let a kernel's time be that of its last use, to the day, by which ``pruning`` goes."""
+    if abs(time.time() - os.fstat(descriptor).st_mtime) > DAY and os.utime in os.supports_fd:
+        with contextlib.suppress(OSError):
+            os.utime(descriptor)
 
 
 def _checksum(key: str, body: bytes) -> bytes:
@@ -96,39 +111,50 @@ def _checksum(key: str, body: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def lock(key: str) -> Iterator[None]:
-    """Hold the right to compile a key; the system lets go of it if the process dies."""
-    home = folder()
-    try:
-        file = open(home / f"{key}.lock", "wb") if home else None  # noqa: SIM115
-    except OSError:
-        file = None
-    with file or contextlib.nullcontext():
-        if file is not None:
-            _wait_for(file)
-        yield
+def _own() -> Iterator[Folder | None]:
+    """The folder that kernels are written to."""
+    with contextlib.closing(_folders()) as folders:
+        yield next((each for each in folders if each.writable), None)
 
 
-def _wait_for(file: BinaryIO) -> None:
-    """Wait for a lock, but not for ever: without it all that is lost is a second compilation."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        return
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+def _folders() -> Generator[Folder]:
+    """The folders to look into, open: up to the first that can be written to."""
+    chosen = os.environ.get("SASH_CACHE_DIR")
+    if chosen:
         try:
-            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.02)
-        except OSError:  # a file system without locks
+            opened = open_folder(Path(chosen))
+        except OSError as error:
+            _warn(
+                f"SASH_CACHE_DIR must be a folder that nobody but you or root can write to, got {chosen}: "
+                f"{error.strerror or error}; without it each process compiles anew"
+            )
             return
+        with opened:
+            yield opened
+            if opened.writable:
+                return
+    untrusted = None
+    for path in _private():
+        try:
+            opened = open_folder(path)
+        except OSError as error:
+            untrusted = error if isinstance(error, Untrusted) else untrusted
+            continue
+        with opened:
+            yield opened
+            if opened.writable:
+                return
+    if untrusted is not None:
+        _warn(f"compiled kernels are not kept, since {untrusted}; name a folder of your own by SASH_CACHE_DIR")
 
 
-def clear() -> int:
-    """Delete every stored kernel; returns how many there were."""
-    home = folder()
-    stored = list(home.glob("*.kernel")) if home else []
-    for path in [*stored, *(home.glob("*.part") if home else ()), *(home.glob("*.lock") if home else ())]:
-        path.unlink(missing_ok=True)
-    return len(stored)
+def _private() -> Iterator[Path]:
+    with contextlib.suppress(RuntimeError):  # no home folder
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        yield Path(home) / "sash" / "kernels"
+    user = os.geteuid() if hasattr(os, "geteuid") else "user"
+    yield Path(tempfile.gettempdir()) / f"sash-kernels-{user}"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=outside())

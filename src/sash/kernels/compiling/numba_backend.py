@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import traceback
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from numba import types
 from numba.core import errors
 from numba.core.dispatcher import Dispatcher
 from numba.cpython.unsafe.tuple import tuple_setitem
+from numba.np import arrayobj
 
 from sash.algebra import Aggregate
 from sash.algebra.tuples import replaced
@@ -32,6 +34,14 @@ OPTIONS = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
+
+# SASH_BOUNDSCHECK=1, for tests: a kernel that would read or write outside of an array raises, before its first as after
+# its last entry.
+if os.environ.get("SASH_BOUNDSCHECK") == "1":
+    OPTIONS["boundscheck"] = True
+    arrayobj.fix_integer_index = lambda context, builder, kind, index, size: context.cast(
+        builder, index, kind, types.intp
+    )
 
 UNCOMPILABLE = (errors.NumbaError, errors.UnsupportedBytecodeError, NotImplementedError, TypeError)
 KNOWN = ("numpy", "numba", "math")  # modules whose Python functions Numba has its own versions of

@@ -19,7 +19,8 @@ class Kernel:
     ``sizes`` names the arrays that hold the algorithm's state between calls; ``needs`` the properties of
     an aggregate without which it is refused; ``ranges`` whether starts may go back and forth. ``grow``
     moves the state of a kernel that is not a ring to a larger capacity; ``drive`` runs a kernel that
-    must be called more than once a batch.
+    must be called more than once a batch; ``sound`` says whether restored arrays, and whether windows are
+    of one size, are such as the kernel may index with, beyond what all kernels have alike.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Kernel:
     ranges: bool = False
     grow: Kernel | None = None
     drive: Callable[..., Any] | None = None
+    sound: Callable[[Mapping[str, Any], bool], bool] | None = None
 
 
 @overload

@@ -116,7 +116,7 @@ def _surroundings() -> str:
     """Whatever else a compiled kernel depends on: versions, settings, processor, and this layer itself."""
     import llvmlite
 
-    settings = sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_"))
+    settings = sorted(item for item in os.environ.items() if item[0].startswith(("NUMBA_", "SASH_BOUNDSCHECK")))
     here = sorted(Path(__file__).parent.glob("*.py"))
     return meaning.digest(
         tuple(sys.version_info),

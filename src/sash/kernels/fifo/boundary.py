@@ -21,18 +21,13 @@ paper   parallel-boundary-aggregator-2021, 4
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sash.algebra import Aggregate
 from sash.errors import SashError
-from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel, specialise
+from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
 from sash.kernels.fifo.chunking import chunk_for_counts
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
 from sash.kernels.fifo.two_stacks import two_stacks
-from sash.kernels.inputs import Inputs
 from sash.kernels.threads import second_thread
 
 if TYPE_CHECKING:
@@ -46,7 +41,14 @@ RUN = 1024  # rows of short chunks that are cumulated in one call
 BLOCK, SHORT = 128, 48  # rows whose answers wait for a loop of their own, and of windows for which that does not pay
 
 
-@kernel(sizes={"ring": twice_per_row, "back": one, "marks": count(OWN + 4)})
+def sba_sound(arrays: Any, constant: bool) -> bool:
+    """Whether chunks lie in the halves of the ring."""
+    closed, filled, front, _ = arrays["marks"][OWN:].tolist()
+    size = len(arrays["ring"]) // 2
+    return not constant or (closed in (0, 1) and 0 <= filled < size and front in (0, size))
+
+
+@kernel(sizes={"ring": twice_per_row, "back": one, "marks": count(OWN + 4)}, sound=sba_sound)
 def sba(agg: Any) -> Any:
     """SBA: chunks cumulated to the right and to the left on one thread."""
     lift, combine, load, store, answer = agg.lift, agg.combine, agg.load, agg.store, agg.answer
@@ -244,7 +246,13 @@ class Cumulating:
             pending.exception()
 
 
-@kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)}, drive=Cumulating)
+def pba_sound(arrays: Any, constant: bool) -> bool:
+    """Whether chunks follow each other."""
+    head, tail, _, _, middle, opened, chunk, _ = arrays["marks"].tolist()
+    return head <= middle <= opened <= tail and chunk >= 0
+
+
+@kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)}, drive=Cumulating, sound=pba_sound)
 def pba(agg: Any) -> Any:
     """PBA: chunks cumulated to the right, and to the left on a second thread."""
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
@@ -305,18 +313,3 @@ def pba(agg: Any) -> Any:
         return i
 
     return slide
-
-
-def seconds_per_combine(aggregate: Aggregate, *dtypes: Any, partials: int = 1 << 14) -> float:
-    """How long one combine takes on this machine, measured: what ``chunk_for_times`` wants to know."""
-    inputs = Inputs(aggregate, dtypes)
-    made = specialise(cumulate_left, inputs.aggregate, inputs.dtypes)
-    ring = np.zeros(partials, made.state)
-    for name in made.state.names or ():
-        ring[name] = 1
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        made.run(ring, 0, partials)
-        times.append(time.perf_counter() - start)
-    return min(times) / (partials - 1)

@@ -25,6 +25,7 @@ from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.fifo.flatfat_tree import flatfat_build, flatfat_evict, flatfat_ranges, flatfat_write
 from sash.kernels.fifo.layout import power_of_two
+from sash.kernels.fifo.restoring import refuse_shapes, refuse_unless
 from sash.kernels.inputs import Inputs, whole
 from sash.kernels.sealing import making, opened, sealed
 
@@ -167,9 +168,36 @@ class FlatFat:
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on where a window of the same making was when its state was taken."""
         kept = opened(self._making, state, tuple(self._kept()))
+        self._refuse_unsound(kept)
         self._nodes, self._live, self._ids = kept["nodes"], kept["live"], kept["ids"]
         self._count, self._arrived, self._front, self._held = kept["marks"].tolist()
         self._torn = False
+
+    @property
+    def arrived(self) -> int:
+        """How many rows ever came, and so the next id."""
+        return self._arrived
+
+    @property
+    def live_ids(self) -> np.ndarray:
+        """The ids of the rows in the window, in order."""
+        slots = (self._front + np.arange(self._held)) & (self.capacity - 1)
+        return self._ids[slots[self._live[self.capacity + slots] != 0]]
+
+    def _refuse_unsound(self, kept: dict[str, np.ndarray]) -> None:
+        """Refuse arrays that are no tree of rows."""
+        capacity, number = len(kept["ids"]), np.dtype(np.int64)
+        refuse_unless(capacity == power_of_two(capacity), "slots whose number is a power of two")
+        refuse_shapes(kept, {"nodes": (self._nodes.dtype, 2 * capacity), "live": (np.dtype(np.uint8), 2 * capacity),
+                             "ids": (number, capacity), "marks": (number, 4)})  # fmt: skip
+        count, arrived, front, held = kept["marks"].tolist()
+        refuse_unless(0 <= count <= held <= capacity and 0 <= front < capacity and held <= arrived, "marks of its rows")
+        live, leaves = kept["live"], kept["live"][capacity:]
+        ids = np.roll(kept["ids"], -front)[:held]
+        refuse_unless((np.diff(ids, prepend=-1, append=arrived) > 0).all(), "ids in the order of arrival")
+        refuse_unless(live.max() <= 1 and leaves.sum() == np.roll(leaves, -front)[:held].sum() == count,
+                      "rows where its marks say")  # fmt: skip
+        refuse_unless((live[1:capacity] == (live[2::2] | live[3::2])).all(), "flags of all that lives")
 
     def _kept(self) -> dict[str, np.ndarray]:
         marks = np.array([self._count, self._arrived, self._front, self._held])

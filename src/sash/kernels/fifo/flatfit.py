@@ -16,13 +16,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_row
+from sash.kernels.fifo.restoring import in_ring
 
 PLAIN = OWN  # from this row on, every link reaches just the next row
 
 
-@kernel(sizes={"ring": per_row, "links": per_row, "path": per_row, "marks": count(OWN + 1)}, ranges=True)
+def links_sound(arrays: Any, constant: bool) -> bool:
+    """Whether every row that is held reaches up to a later one."""
+    links, (head, tail) = in_ring(arrays["links"], arrays["marks"]), arrays["marks"][[HEAD, TAIL]]
+    return len(links) == tail - head and bool(((links > head + np.arange(len(links))) & (links <= tail)).all())
+
+
+@kernel(
+    sizes={"ring": per_row, "links": per_row, "path": per_row, "marks": count(OWN + 1)}, ranges=True, sound=links_sound
+)
 def flatfit(agg: Any) -> Any:
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
     absent = agg.absent

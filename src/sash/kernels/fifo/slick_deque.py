@@ -11,11 +11,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_row
+from sash.kernels.fifo.restoring import in_ring
 
 
-@kernel(sizes={"ring": per_row, "places": per_row, "marks": count(OWN)}, needs=("selective",))
+def places_sound(arrays: Any, constant: bool) -> bool:
+    """Whether the deque has rows that are held, in order."""
+    places, (head, tail) = in_ring(arrays["places"], arrays["marks"]), arrays["marks"][[HEAD, TAIL]]
+    return bool((np.diff(places, prepend=head - 1, append=tail) > 0).all())
+
+
+@kernel(sizes={"ring": per_row, "places": per_row, "marks": count(OWN)}, needs=("selective",), sound=places_sound)
 def slick_deque(agg: Any) -> Any:
     lift, combine, same, answer, frame = agg.lift, agg.combine, agg.same, agg.answer, agg.frame
     absent = agg.absent

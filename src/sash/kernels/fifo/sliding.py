@@ -18,6 +18,7 @@ from sash.errors import Refused, SashError
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, RINGS, TAIL, twice_a_power_of_two
+from sash.kernels.fifo.restoring import refuse_marks, refuse_shapes, refuse_unless
 from sash.kernels.fifo.surveying import survey
 from sash.kernels.inputs import Inputs, whole
 from sash.kernels.sealing import making, opened, sealed
@@ -120,12 +121,30 @@ class Sliding:
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on where a window of the same making was when its state was taken."""
         kept = opened(self.making, state, tuple(self._kept()))
+        self._refuse_unsound(kept)
         if self.driver is not None:
             self.driver.forget()
         self.rows, self.capacity, self.reached = map(int, kept["window"])
         self.waiting = tuple(kept[f"waiting{k}"] for k in range(len(self.waiting)))
         self.arrays = {name: kept[name] for name in self.arrays}
         self.torn = False
+
+    def _refuse_unsound(self, kept: dict[str, np.ndarray]) -> None:
+        """Refuse arrays that a kernel would leave."""
+        refuse_shapes(kept, {"window": (np.dtype(np.int64), 3)})
+        rows, capacity, reached = kept["window"].tolist()
+        fits = capacity == self.size if self.size is not None else capacity > 0
+        refuse_unless(fits and 0 <= reached <= rows, "as many rows as there are")
+        types = self._types()
+        refuse_shapes(kept, {name: (types[name], size(capacity)) for name, size in self.kernel.sizes.items()})
+        arrays = {name: kept[name] for name in self.arrays}
+        refuse_marks(arrays, capacity)
+        tail = int(arrays["marks"][TAIL])
+        waits = rows - min(tail, rows) if self.size is None else 0
+        refuse_shapes(kept, {f"waiting{k}": (each.dtype, waits) for k, each in enumerate(self.waiting)})
+        refuse_unless(self.size is None or tail == rows, "a window that ends with its last row")
+        sound = self.kernel.sound is None or self.kernel.sound(arrays, self.size is not None)
+        refuse_unless(sound, f"arrays as {self.kernel.name} leaves them")
 
     @cached_property
     def making(self) -> str:
@@ -167,9 +186,13 @@ class Sliding:
 
     def _allocate(self, capacity: int) -> dict[str, np.ndarray]:
         """Empty arrays for the kernel's state, typed by what its parameters say they hold."""
+        types = self._types()
+        return {name: np.zeros(size(capacity), types[name]) for name, size in self.kernel.sizes.items()}
+
+    def _types(self) -> dict[str, np.dtype]:
+        """The types of the arrays that it keeps."""
         types = {"States": self.made.state, "Marks": np.dtype(np.int64), "Flags": np.dtype(np.uint8)}
-        kinds = self.made.parameters
-        return {name: np.zeros(size(capacity), types[kinds[name]]) for name, size in self.kernel.sizes.items()}
+        return {name: types[self.made.parameters[name]] for name in self.kernel.sizes}
 
     def _frames(self, lo: Any, hi: Any, keep: Any, rows: int) -> tuple[Any, np.ndarray]:
         """Check the frames, make room for the largest, and give them as the kernel takes them."""
@@ -250,19 +273,6 @@ def refusal(kernel: Kernel, aggregate: Aggregate) -> str | None:
     if "selective" in kernel.needs and not aggregate.selective:
         return f"{kernel.name} needs a selective aggregate; {aggregate.name} keeps more than one of its inputs"
     return None
-
-
-def eligible(kernel: Kernel, aggregate: Aggregate | Call, *dtypes: Any) -> bool:
-    """Whether the planner may choose an algorithm: one that is not exact is only taken by name."""
-    inputs = Inputs(aggregate, dtypes)
-    if refusal(kernel, inputs.aggregate):
-        return False
-    return "exact" not in kernel.needs or not _floating(specialise(kernel, inputs.aggregate, inputs.dtypes).state)
-
-
-def _floating(state: np.dtype) -> bool:
-    fields = [state] if state.names is None else [state[name] for name in state.names]
-    return any(field.kind not in "iub" for field in fields)
 
 
 def _kernel(name: str) -> Kernel:

@@ -1,0 +1,120 @@
+"""Where the sinks of a pipeline write: checked before anything runs, so that nothing is lost that is still needed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from sash.errors import SashError
+from sash.pipelines import flows, overlaps
+from sash.pipelines.building import Built, at, resolved
+from sash.pipelines.loading import Loaded
+from sash.pipelines.model import SqlStep
+from sash.spark import flowing, writing
+from sash.sql.reads import reads
+
+ADDS = ("kafka", *flows.BESIDE)  # formats that replace nothing
+
+
+def checked(loaded: Loaded, spark: Any, built: Built) -> list[writing.Target]:
+    """The targets of the sinks; what could not be written, or would take away what is read, is refused."""
+    targets = []
+    files, tables = _read(loaded, spark)
+    checkpoints = loaded.pipeline.stream.checkpoint
+    written = {resolved(loaded, checkpoints)} if checkpoints else set()
+    for number, sink in enumerate(loaded.pipeline.sinks):
+        with at(loaded, "sinks", number):
+            target = _target(loaded, number)
+            paths = {resolved(loaded, str(each)) for each in (sink.path, sink.options.get("path")) if each}
+            if any(overlaps.overlap(path, files) for path in paths) or _tables(spark, target) & tables:
+                raise SashError(f"{target.shown} is read by this pipeline; it cannot be written, too")
+            if any(overlaps.overlap(path, written) for path in paths):
+                raise SashError(f"{target.shown} holds, or is inside, what another sink or the checkpoint writes")
+            written |= paths
+            _check_columns(built.frames[loaded.taken(sink)], target, sink.late)
+            if loaded.streaming:
+                _check_stream(loaded, built, number, target)
+            writing.check(spark, target, loaded.streaming)
+            _check_mode(loaded, spark, number, target)
+            targets.append(target)
+    if loaded.streaming:
+        flows.check(loaded, spark, targets)
+    return targets
+
+
+def _target(loaded: Loaded, number: int) -> writing.Target:
+    sink = loaded.pipeline.sinks[number]
+    path = None if sink.path is None else resolved(loaded, sink.path)
+    if loaded.streaming and sink.mode not in (None, "append", "overwrite"):
+        raise SashError(f"a stream appends, got mode {sink.mode}")
+    mode = "append" if loaded.streaming else sink.mode or "overwrite"
+    name = loaded.sink_name(number)
+    return writing.Target(name, sink.format, path, sink.table, mode, tuple(sink.partition_by), sink.options, sink.key)
+
+
+def _read(loaded: Loaded, spark: Any) -> tuple[set[str], set[tuple[str, ...]]]:
+    """The paths and the tables that a pipeline reads, in its sources and by name in its queries."""
+    sources = loaded.pipeline.sources.values()
+    named = (each for source in sources for each in (source.path, source.options.get("path")) if each)
+    files = {resolved(loaded, str(each)) for each in named} | {str(loaded.file.resolve())}
+    tables = set()
+    for source in sources:
+        table = source.table or source.options.get("dbtable")
+        if table:
+            tables |= _table(spark, str(table), source.options.get("url") if source.format == "jdbc" else None)
+    known = {*loaded.pipeline.sources, *(step.name for step in loaded.pipeline.steps)}
+    for step in loaded.pipeline.steps:
+        if isinstance(step, SqlStep):
+            found, paths = reads(step.sql)
+            files |= paths  # from the folder of the process on, as Spark takes them
+            names = {each for each in found if each.strip("`").lower() not in {name.lower() for name in known}}
+            tables = tables.union(*(_table(spark, each, None) for each in names))
+    return files, tables
+
+
+def _tables(spark: Any, target: writing.Target) -> set[tuple[str, ...]]:
+    if target.kind == "jdbc":
+        return _table(spark, target.relation, str(target.options.get("url"))) if target.relation else set()
+    return _table(spark, target.table, None) if target.table else set()
+
+
+def _table(spark: Any, name: str, url: Any) -> set[tuple[str, ...]]:
+    if url is not None:
+        return {overlaps.database_table(str(url), name)}
+    return {overlaps.table(name, spark.catalog.currentCatalog(), spark.catalog.currentDatabase())}
+
+
+def _check_mode(loaded: Loaded, spark: Any, number: int, target: writing.Target) -> None:
+    """Refuse to replace what is not this machine's, or what the same file fills as a stream, unless it is said."""
+    if loaded.streaming or loaded.pipeline.sinks[number].mode is not None or target.kind in ADDS:
+        return
+    if number in loaded.streamed:
+        why = "is where this pipeline writes as a stream, too"
+    elif target.path is None or not writing.is_local(spark, target.path):
+        why = "is no folder of this machine"
+    else:
+        return
+    raise SashError(
+        f'{target.name} would replace {target.shown}, which {why}: say that it may, with mode = "overwrite", or '
+        'have rows added, with mode = "append"'
+    )
+
+
+def _check_columns(frame: Any, target: writing.Target, late: bool) -> None:
+    if late:
+        return
+    doubled = [name for name, count in Counter(name.lower() for name in frame.columns).items() if count > 1]
+    if doubled and target.kind not in flows.BESIDE:
+        raise SashError(f"two columns to write are called {doubled[0]}; give one another name")
+    for name in (*target.partition_by, *([target.key] if target.key else [])):
+        if name not in frame.columns:
+            raise SashError(f"there is no column {name} to write; there are {', '.join(frame.columns)}")
+
+
+def _check_stream(loaded: Loaded, built: Built, number: int, target: writing.Target) -> None:
+    sink = loaded.pipeline.sinks[number]
+    if not built.frames[loaded.taken(sink)].isStreaming:
+        raise SashError("what a sink takes must be a stream, got a table that is static")
+    if loaded.pipeline.stream.checkpoint is None and target.kind not in flows.BESIDE:
+        raise SashError('a stream needs a checkpoint to go on where it was: [stream] checkpoint = "checkpoints/…"')
+    flowing.check(target, loaded.pipeline.stream.trigger, not sink.late and flows.updates(loaded, loaded.taken(sink)))

@@ -1,0 +1,90 @@
+"""What is known of a query before it goes on: whether it began, with which sinks, and what is where these write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sash.errors import SashError
+from sash.spark import queries
+from sash.spark.writing import ANOTHER, METADATA, Target, is_local
+
+MEMBERS = "sash_sinks"  # in a checkpoint, a folder with the names of the sinks
+
+
+def begun(spark: Any, checkpoint: str) -> bool:
+    """Whether a query has begun with a checkpoint."""
+    if is_local(spark, checkpoint):
+        return Path(checkpoint, "metadata").exists()
+    return _files(spark, f"{checkpoint}/metadata")
+
+
+def check_members(spark: Any, checkpoint: str, names: Sequence[str]) -> None:
+    """Refuse sinks that the query did not begin with: they would lack what came before."""
+    if not begun(spark, checkpoint):
+        return
+    before = sorted(row["name"] for row in spark.read.json(_members(checkpoint)).collect())
+    if before != sorted(names):
+        raise SashError(
+            f"the sinks of a query stay those that it began with, {', '.join(before)}, got {', '.join(sorted(names))}: "
+            "one that comes later would lack what was written before. Begin anew, with another [stream] checkpoint and "
+            'other places to write to; a sink that is no longer wanted may have format = "noop"'
+        )
+
+
+def keep_members(spark: Any, checkpoint: str, names: Sequence[str]) -> None:
+    """Write down the sinks of a query before it begins."""
+    if not begun(spark, checkpoint):
+        rows = spark.createDataFrame([(name,) for name in names], "name string")
+        rows.coalesce(1).write.mode("overwrite").json(_members(checkpoint))
+
+
+def check_alone(spark: Any, target: Target, checkpoint: str | None) -> None:
+    """Refuse a folder of a batch, or of a stream that is not the one of the checkpoint."""
+    if not target.by_files or not is_local(spark, str(target.path)):
+        return
+    folder = Path(str(target.path))
+    if not (folder / METADATA).exists():
+        if folder.is_dir() and any(folder.iterdir()):
+            raise SashError(f"{target.shown} has files of a batch, to which a stream would add its own; {ANOTHER}")
+    elif checkpoint is not None and not Path(checkpoint, "metadata").exists():
+        raise SashError(
+            f"{target.shown} is written by a stream with another checkpoint than {checkpoint}: what that has done "
+            "would be taken for done; go on with that one, or write to another path"
+        )
+
+
+def check_parts(spark: Any, target: Target, checkpoint: str | None) -> None:
+    """Refuse a folder for batches one by one that holds what another run, or another stream, has written."""
+    if not target.by_files or checkpoint is None:
+        return
+    path = str(target.path).rstrip("/")
+    local = is_local(spark, path)
+    if Path(path, METADATA).exists() if local else _files(spark, f"{path}/{METADATA}", some=False):
+        raise SashError(
+            f"{target.shown} is written by a stream with a query for this sink alone ({METADATA}): Spark would not see "
+            f"what is added to it. Begin anew, with another [stream] checkpoint, and {ANOTHER}"
+        )
+    if begun(spark, checkpoint):
+        return
+    if any(Path(path).glob("*")) if local else _files(spark, path):
+        raise SashError(
+            f"{target.shown} has files, and the stream of {checkpoint}, which has yet to begin, did not write them; "
+            f"{ANOTHER}"
+        )
+
+
+def _members(checkpoint: str) -> str:
+    return f"{checkpoint}/{MEMBERS}"
+
+
+def _files(spark: Any, path: str, some: bool = True) -> bool:
+    """Whether there are files at a path that only Spark can reach; or whether it is there, whatever it holds."""
+    try:
+        found = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path).select("path")
+        return not some or bool(found.limit(1).collect())
+    except Exception as error:
+        if queries.refusal(error) is None or "PATH_NOT_FOUND" not in str(error):
+            raise
+        return False

@@ -1,0 +1,91 @@
+"""Golden states: written by `PYTHONPATH=tests .venv/bin/python -m golden.states`, read by tests of what state outlives.
+
+Write them anew when a format has changed on purpose, and say in the changelog what becomes of state of before.
+"""
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from engine.streams.test_shards import Job
+from golden.boards import HALF, by_hand, functions, kinds, one_of_each, rows
+from sash.engine.streams.limits import Limits
+from sash.kernels.sealing import making
+from sash.version import VERSION
+
+HERE = Path(__file__).parent
+STATES, DEFINITIONS = HERE / "states.zip", HERE / "definitions.json"
+SMALL = Limits(memory=30_000, rows=50, body=1_000, answers=40, piece=500, fan=3, few=20)
+STEP = 30
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def snapshot(board, emit="final"):
+    """The state of an operator that has taken the first rows."""
+    operator = board.open(emit=emit)
+    operator.push(rows(0, HALF))
+    return operator.snapshot()
+
+
+def job_of(board, emit):
+    """A job with two shards, small in every way."""
+    return Job(board, 2, emit, limits=SMALL)
+
+
+def watermark(stop):
+    """Where Spark's watermark is after so many rows."""
+    return int(rows(stop - 1, stop)["ts"].cast("int64")[0].as_py()) - 2_000_000
+
+
+def stored(board, emit):
+    """The stores of shards that have taken the first rows, as bytes by name."""
+    job = job_of(board, emit)
+    for start in range(0, HALF, STEP):
+        job.batch([rows(start, start + STEP)], watermark(start) if start else None)
+    return {f"{k}/{name}": bytes(body) for k, store in enumerate(job.stores) for name, body in store.items()}
+
+
+def definitions():
+    """What each built-in's partials are: the number of their format, their fields, and a digest of their functions."""
+    found = {}
+    for name, board in functions().items():
+        scheme = board._scheme
+        for (aggregate, _), each in zip(scheme.shared.kept, scheme.formats, strict=True):
+            found[name] = [each.number, list(each.fields), making(aggregate)]
+    return {"python": PYTHON, "partials": found}
+
+
+def main():
+    """Write all."""
+    DEFINITIONS.write_text(json.dumps(definitions(), indent=1, sort_keys=True) + "\n")
+    old = {}
+    if STATES.exists():
+        with zipfile.ZipFile(STATES) as before:
+            old = {name: before.read(name) for name in before.namelist() if name.startswith("version 1/")}
+    with zipfile.ZipFile(STATES, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, board in one_of_each(functions()).items():
+            file.writestr(_entry(f"function/{name}"), snapshot(board))
+        for name, (board, emit) in kinds().items():
+            file.writestr(_entry(f"snapshot/{name}"), snapshot(board, emit))
+            for part, body in stored(board, emit).items():
+                file.writestr(_entry(f"store/{name}/{part}"), body)
+        window = by_hand()
+        window.insert(rows(0, HALF))
+        window.evict(np.arange(10))
+        file.writestr(_entry("by hand"), window.snapshot())
+        for name, body in old.items():
+            file.writestr(_entry(name), body)
+        file.writestr(_entry("version"), VERSION)
+
+
+def _entry(name):
+    entry = zipfile.ZipInfo(name)  # without the time of writing
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+if __name__ == "__main__":
+    main()
