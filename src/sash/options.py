@@ -51,8 +51,9 @@ class UnknownOption(SashError, AttributeError):
 def budget() -> int:
     """How many bytes one evaluation in this process may use.
 
-    That is ``memory`` if it is set, else ``$SASH_MEMORY``, else half of what ``spark.executor.pyspark.memory`` leaves
-    this Python worker, else a quarter of this machine's, or container's, memory for each core.
+    That is ``memory`` if it is set, else ``$SASH_MEMORY``, else half of what ``spark.executor.pyspark.memory``, or
+    another limit on the addresses of this process, leaves of them, else a quarter of this machine's, or container's,
+    memory for each core.
 
     >>> with set(memory="1.5 KB"):
     ...     budget()
@@ -63,9 +64,9 @@ def budget() -> int:
         return chosen
     if os.environ.get("SASH_MEMORY", "").strip():
         return _bytes("SASH_MEMORY", os.environ["SASH_MEMORY"])
-    limit = int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1")) << 20
-    if limit > 0:  # a limit on addresses, of which libraries map more than they use
-        return max((limit - _mapped()) // 2, limit // 8)
+    limit = _addresses()
+    if limit is not None:  # of which libraries map more than they use
+        return max((limit - _mapped()) // 2, limit // 64, 1 << 20)
     return max(_machine() // 4 // (os.cpu_count() or 1), 1 << 20)
 
 
@@ -112,6 +113,18 @@ def _shards(value: Any) -> int | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 100_000):
         return value
     raise SashError(f"shards must be a whole number from 1 to 100,000, or None, got {value!r}")
+
+
+def _addresses() -> int | None:
+    """Bytes of addresses that this process may map; None where there is no limit."""
+    limits = [int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1")) << 20]
+    try:
+        import resource
+
+        limits.append(resource.getrlimit(resource.RLIMIT_AS)[0])
+    except ImportError:  # on Windows
+        pass
+    return min((limit for limit in limits if limit > 0), default=None)
 
 
 def _mapped() -> int:

@@ -18,7 +18,7 @@ from sash.version import VERSION
 
 HERE = Path(__file__).parent
 STATES, DEFINITIONS = HERE / "states.zip", HERE / "definitions.json"
-SMALL = Limits(memory=30_000, rows=50, body=1_000, answers=40, piece=500, fan=3, few=20)
+SMALL = Limits(memory=120_000, rows=50, body=1_000, answers=40, piece=500, fan=3, few=20)
 STEP = 30
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -49,7 +49,7 @@ def drawn(chance: random.Random, width: int) -> Drawn:
 
     least = max(width // 8, 1)
     limits = Limits(
-        memory=chance.choice([1 << 31, size(20 * (width + 100), 500 * (width + 100))]),
+        memory=chance.choice([1 << 31, size(40 * (width + 100), 1000 * (width + 100))]),
         rows=size(1, 1000),
         body=chance.choice([size(least, 1 << 25), size(max(width, 600), 4 * max(width, 1000))]),
         answers=size(1, 1000),

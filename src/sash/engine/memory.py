@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pyarrow as pa
+
 from sash.engine.spilling.estimating import said
 from sash.errors import SashError
+
+
+def give_back() -> None:
+    """Return to the system what Arrow has kept of memory that is free, before another part of the work takes more."""
+    pa.default_memory_pool().release_unused()
 
 
 @contextmanager

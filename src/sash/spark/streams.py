@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -20,8 +21,8 @@ from sash import options
 from sash.algebra import Over
 from sash.engine.memory import within_memory
 from sash.engine.reading import rewritten
-from sash.engine.sizes import together
-from sash.engine.spilling.apart import groups
+from sash.engine.streams.bounded import answer_partials, answer_rows
+from sash.engine.streams.bounded import fold as fold_rows
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.operator import Operator
@@ -31,7 +32,6 @@ from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sources import Source, with_late
 from sash.errors import SashError
 from sash.expressions.columns import Foreign, Name
-from sash.expressions.evaluation import evaluate
 from sash.expressions.naming import bind, quoted
 from sash.planner.streams import StreamPlan
 from sash.spark import failures
@@ -136,13 +136,10 @@ class SparkSource(Source):
             return self._by_partials(board, operator)
         schema = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
 
-        def found(operator: Operator, limits: Limits) -> Iterator[pa.Table]:
-            for closed in operator.closing(limits):
-                yield with_late(closed, shown(operator.late())) if late else closed
-            if late:
-                yield with_late(answers.empty_table(), shown(operator.late()))
+        def given(answers: pa.Table, aside: pa.Table) -> pa.Table:
+            return with_late(answers, shown(aside)) if late else answers
 
-        return self._by_rows(board, scheme, slicer, emit, starts, schema, found, whole=late, late=late)
+        return self._by_rows(board, scheme, slicer, emit, starts, schema, given, whole=late)
 
     def explain(self, board: Any) -> StreamPlan:
         """The plan, with columns of PySpark as they were given."""
@@ -152,13 +149,9 @@ class SparkSource(Source):
         """What has no place, as a DataFrame."""
         operator = board.open()
 
-        def found(operator: Operator, limits: Limits) -> Iterator[pa.Table]:
-            for _ in operator.closing(limits):
-                pass
-            yield shown(operator.late())
-
         schema = shown(Late.schema(operator.scheme.schema).empty_table()).schema
-        return self._by_rows(board, operator.scheme, operator.slicer, "final", False, schema, found, whole=True)
+        return self._by_rows(board, operator.scheme, operator.slicer, "final", False, schema,
+                             lambda _, aside: shown(aside), whole=True)  # fmt: skip
 
     def _by_rows(
         self,
@@ -168,34 +161,26 @@ class SparkSource(Source):
         emit: str,
         starts: bool,
         schema: pa.Schema,
-        found: Callable[[Operator, Limits], Iterator[pa.Table]],
+        given: Callable[[pa.Table, pa.Table], pa.Table],
         whole: bool,
-        late: bool = False,
     ) -> DataFrame:
-        """Move rows by key, and let one task have all rows of a key."""
+        """Move rows by key, and let one task have all rows of a key; ``given`` says what of answers and late rows."""
         failures.install()
         frame, settings, _, _ = self._read(board._settings, board._queries)
         names = list(scheme.schema.names) if whole or scheme.kind == "delta" else columns_of(scheme)
         kept = scheme if names == list(scheme.schema.names) else narrowed(scheme, names)
         keys = [spark_column(key if isinstance(key, Foreign) else bind(key, names)) for key in settings.key]
         placed = numbered(frame.repartition(*keys) if keys else frame.repartition(1), names)
-        start, memory, by_key = beginning(), options.asked_memory(), kept.settings.key
+        start, memory = beginning(), options.asked_memory()
 
         def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             start()
             limits = Limits.of(memory or options.budget())
             came = (as_schema(batch, kept.schema) for batch in batches)
+            opened = partial(Operator, kept, slicer, emit=emit, starts=starts, arrival=False)
             with within_memory(limits.memory, "the rows of a task"):
-                for rows in groups(came, lambda table: [evaluate(key, table) for key in by_key], kept.key_names,
-                                   limits.memory):  # fmt: skip
-                    operator = Operator(kept, slicer, emit=emit, starts=starts, arrival=False)
-                    operator.unmoved()
-                    size = limits.memory if emit == "updates" else limits.batch  # early answers are of all rows
-                    for table in together(rows, size, None if emit == "updates" else limits.rows):
-                        pushed = operator.push(table)
-                        if pushed.num_rows:
-                            yield from told(with_late(pushed, shown(operator.late())) if late else pushed, schema)
-                    yield from (batch for table in found(operator, limits) for batch in told(table, schema))
+                for answers, aside in answer_rows(came, opened, limits):
+                    yield from told(given(answers, aside), schema)
 
         return placed.mapInArrow(work, from_arrow_schema(schema))
 
@@ -213,31 +198,19 @@ class SparkSource(Source):
         def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             start()
             limits = Limits.of(memory or options.budget())
-            operator = Operator(scheme, slicer)
-            operator.unmoved()
+            came = (as_schema(batch, scheme.schema) for batch in batches)
             with within_memory(limits.memory, "the partials of a task"):
-                came = (as_schema(batch, scheme.schema) for batch in batches)
-                for table in together(came, limits.batch, limits.rows):
-                    operator.push(table)
-                    if operator.size > limits.folded:
-                        yield from told(operator.partials(), partials)
-                        operator = Operator(scheme, slicer)
-                        operator.unmoved()
-                yield from told(operator.partials(), partials)
+                for table in fold_rows(came, partial(Operator, scheme, slicer), limits):
+                    yield from told(table, partials)
 
         def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             start()
             limits = Limits.of(memory or options.budget())
             came = (as_schema(batch, partials) for batch in batches)
+            opened = partial(Operator, scheme, slicer, emit=emit, starts=starts)
             with within_memory(limits.memory, "the partials and answers of a task"):
-                named = scheme.key_names
-                for cells in groups(came, lambda table: [table[key] for key in keys], named, limits.memory):
-                    operator = Operator(scheme, slicer, emit=emit, starts=starts)
-                    operator.unmoved()
-                    for table in together(cells, limits.batch):
-                        operator.take(table)
-                    for closed in operator.closing(limits):
-                        yield from told(closed, answers)
+                for table in answer_partials(came, opened, limits):
+                    yield from told(table, answers)
 
         folded = numbered(frame, names).mapInArrow(fold, from_arrow_schema(partials))
         columns = [F.col(quoted(name)) for name in keys]

@@ -125,7 +125,7 @@ def run(job, arrived):
 
 limits = st.builds(  # of a few rows, so that buckets split, answers leave in parts, and runs are merged
     Limits,
-    memory=st.sampled_from([6_000, 12_000, 1 << 30]),
+    memory=st.sampled_from([30_000, 60_000, 1 << 30]),
     rows=st.integers(1, 9),
     body=st.integers(20, 2_000),
     answers=st.integers(1, 9),

@@ -22,16 +22,16 @@ def groups(
     keys: Callable[[pa.Table], Sequence[Any]],
     names: Sequence[str],
     budget: int,
-    factor: int = 4,
+    factor: int = 8,
 ) -> Iterator[Iterator[pa.Table]]:
     """Rows whose keys are computed by a function and called by names, a group at a time.
 
     A group is of no more bytes than a budget has room for ``factor`` times. A key with more is an error.
 
-    >>> rows = pa.table({"k": [1, 2, 3] * 100})
-    >>> found = groups([rows], lambda table: [table["k"]], ["k"], budget=8000)
+    >>> rows = pa.table({"k": [1, 2, 3, 4] * 100})
+    >>> found = groups([rows], lambda table: [table["k"]], ["k"], budget=16_000)
     >>> sorted(sorted(set(pa.concat_tables(group)["k"].to_pylist())) for group in found)
-    [[1], [2], [3]]
+    [[1], [2], [3], [4]]
     """
     waiting: deque[pa.Table] = deque()
     source, size = iter(tables), 0
@@ -80,6 +80,6 @@ def _named(part: Part, names: Sequence[str], columns: Sequence[str]) -> str:
 
 def _too_large(what: str, size: int, budget: int) -> SashError:
     return SashError(
-        f"{what} has rows of about {said(size)} in one task, of which a worker that may use {said(budget)} can hold a "
-        "quarter: set sash.options.memory (or SASH_MEMORY), or have further keys"
+        f"{what} has rows of about {said(size)} in one task, of which a worker that may use {said(budget)} can hold an "
+        "eighth: set sash.options.memory (or SASH_MEMORY), or have further keys"
     )

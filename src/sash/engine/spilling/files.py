@@ -29,7 +29,7 @@ class Directory:
         disks = _disks() or [tempfile.gettempdir()]
         sweep_once(disks)
         disk = disks[os.getpid() % len(disks)]
-        with _room(disk):
+        with room(disk):
             self._folder = Folder(disk)
         weakref.finalize(self, self._folder.remove)
 
@@ -54,7 +54,7 @@ class Rows:
     def write(self, table: pa.Table, step: int | None = None) -> None:
         """Add rows, in batches of at most ``step`` rows, as an Arrow stream behind those that are there."""
         disk = os.path.dirname(self.path)
-        with _room(disk), pa.OSFile(self.path, "ab") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        with room(disk), pa.OSFile(self.path, "ab") as file, pa.ipc.new_stream(file, table.schema) as stream:
             stream.write_table(table, max_chunksize=step)
         self.rows += table.num_rows
         self.size += size_of(table)
@@ -100,7 +100,7 @@ def _disks() -> list[str]:
 
 
 @contextmanager
-def _room(folder: str) -> Iterator[None]:
+def room(folder: str) -> Iterator[None]:
     """Say where there is no room left, and what can be done."""
     try:
         yield

@@ -84,6 +84,11 @@ class Changes:
             self._tell(k, key[tail], values.take(pa.array(np.flatnonzero(tail))))
         return answers.take(np.flatnonzero(differs))
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it has."""
+        return sum(8 * len(keys) + last.nbytes for keys, last in zip(self.keys, self.last, strict=True))
+
     def _tell(self, k: int, keys: np.ndarray, values: pa.Array) -> None:
         stay = ~np.isin(self.keys[k], keys)
         merged = np.concatenate([self.keys[k][stay], keys])
@@ -144,6 +149,11 @@ class Updates:
         if remember:
             self._open.append((answers.key, answers.end, list(answers.columns)))
         return answers.take(np.flatnonzero(differs))
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it has."""
+        return 16 * len(self.key) + sum(told.nbytes for told in self.told)
 
     def remembered(self) -> None:
         """All open windows have been seen: only what was remembered of these is known from here on."""

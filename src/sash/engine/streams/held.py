@@ -26,6 +26,7 @@ class HeldRows:
         self.table = schema.empty_table()
         self.key, self.at = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._new: list[tuple[pa.Table, np.ndarray, np.ndarray]] = []
+        self._bytes: int | None = 0  # of all rows; None where they must be counted
 
     def __len__(self) -> int:
         return len(self.key) + sum(len(key) for _, key, _ in self._new)
@@ -34,6 +35,7 @@ class HeldRows:
         """Take rows in."""
         if len(key):
             self._new.append((table, key, at))
+            self._bytes = None if self._bytes is None else self._bytes + total_bytes(table)
 
     def settle(self) -> HeldRows:
         """Put all rows in order; returns itself."""
@@ -41,12 +43,15 @@ class HeldRows:
             return self
         tables, keys, ats = zip(*self._new, strict=True)
         self._new = []
-        self.table = pa.concat_tables([self.table, *tables]).combine_chunks()
+        self.table = pa.concat_tables([self.table, *tables])  # which copies nothing
+        del tables
         self.key, self.at = np.concatenate([self.key, *keys]), np.concatenate([self.at, *ats])
         words = [self.key.view(np.uint64), biased(self.at)]
         if not self.arrival:
             words += ties(self.table)
-        if not in_order(words, np.array([0, len(self.key)])):
+        if in_order(words, np.array([0, len(self.key)])):
+            self.table = self.table.combine_chunks()
+        else:
             self._take(argsort(words))
         return self
 
@@ -54,24 +59,27 @@ class HeldRows:
         """Let go of all other rows, once they are in order."""
         if not mask.all():
             self._take(np.flatnonzero(mask))
+            self._bytes = None
 
     @property
     def size(self) -> int:
         """About how many bytes all rows have."""
-        tables = [self.table, *(table for table, _, _ in self._new)]
-        return sum(total_bytes(table) for table in tables) + 16 * len(self)
+        if self._bytes is None:
+            self._bytes = sum(total_bytes(table) for table in (self.table, *(table for table, _, _ in self._new)))
+        return self._bytes + 16 * len(self)
 
     def of_keys(self, first: int, last: int) -> HeldRows:
         """The rows of keys from one number to another, once all are in order; nothing is copied."""
         lo, hi = np.searchsorted(self.key, (first, last + 1))
         some = HeldRows(self.table.schema, self.arrival)
         some.table, some.key, some.at = self.table.slice(lo, hi - lo), self.key[lo:hi], self.at[lo:hi]
+        some._bytes = None
         return some
 
     def of_numbers(self, numbers: np.ndarray) -> HeldRows:
         """The rows of some keys, which are sorted, and are numbered anew."""
         some = HeldRows(self.table.schema, self.arrival)
-        some.table, some.key, some.at = self.table, self.key, self.at
+        some.table, some.key, some.at, some._bytes = self.table, self.key, self.at, self._bytes
         some.keep(np.isin(self.key, numbers))
         some.key = np.searchsorted(numbers, some.key)
         return some
@@ -91,7 +99,7 @@ class HeldRows:
         key = numbers_of(parts, "held key", table.num_rows, 0, keys - 1)
         at = numbers_of(parts, "held at", table.num_rows)
         refuse_disorder(key, at, "held rows", once=False)
-        self.table, self.key, self.at, self._new = table, key, at, []
+        self.table, self.key, self.at, self._new, self._bytes = table, key, at, [], None
 
 
 def ties(table: pa.Table) -> list[np.ndarray]:

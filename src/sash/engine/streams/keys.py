@@ -66,6 +66,11 @@ class Keys:
     def __len__(self) -> int:
         return len((self.pairs or self.columns)[-1]) if self.columns else 1
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it has."""
+        return sum(each.known.nbytes for each in (*self.columns, *self.pairs)) + 8 * len(self)
+
     def numbers(self, columns: Sequence[pa.Array]) -> np.ndarray | None:
         """The number of each row's key; None where there is no key."""
         if not self.columns:

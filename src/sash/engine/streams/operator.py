@@ -294,7 +294,8 @@ class Operator:
     def size(self) -> int:
         """About how many bytes it has in memory."""
         waiting = sum(total_bytes(rows.table) + 16 * len(rows.codes) for rows in self._waiting)
-        return self._cells.size + self._held.size + waiting + 8 * len(self._keys)
+        told = self._changes.size if self.emit == "changes" else self._updates.size if self.emit == "updates" else 0
+        return self._cells.size + self._held.size + waiting + self._keys.size + told
 
     # The way of rows in
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.memory import give_back
 from sash.engine.spilling.estimating import said
 from sash.engine.streams.axes import LEAST
 from sash.engine.streams.bucket import Bucket
@@ -29,6 +30,7 @@ from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sharding import Share, cover
 from sash.engine.streams.shipping import CELLS, ROWS, Body, parted
 from sash.engine.streams.store import Store, Writing
+from sash.engine.streams.waiting import Waiting
 from sash.errors import SashError
 
 HEAD = "head"
@@ -116,92 +118,88 @@ class Shard:
     def work(self, bodies: Iterable[Body], watermark: int | None, store: Store) -> Iterator[Given]:
         """Take a batch, and answer what has ended where the watermark is now; ``head`` and ``seen`` are then its."""
         writing = Writing(store, self.next, self.limits.body)
-        late = 0
-        for chunk in self._chunks(bodies):
-            late += yield from self._take(chunk, writing)
-        counts = np.zeros(3, np.int64)  # answers, windows, keys
-        for share in list(self.heads):
-            bucket = self._bucket(share, writing)
-            operator, before = bucket.operator, bucket.operator.late_count
-            for answers in operator.passing(watermark, self.limits):
-                counts[0] += answers.num_rows
-                yield Given(answers, operator.late())
-            yield from _aside(operator)
-            late += operator.late_count - before
-            counts[1:] += operator.open_windows(), operator.open_keys()
-            self.watermark = operator.watermark
-            self._settle(bucket, writing)
+        late, counts = 0, np.zeros(3, np.int64)  # answers, windows, keys
+        with Waiting(self.limits.batch) as waiting:
+            shares = sorted(self.heads, key=lambda share: share not in self.buckets)  # each is read once, if at all
+            came = {shares[0]: self._in_order(bodies)}
+            if len(shares) > 1:
+                self._part(came.pop(shares[0]), shares, waiting)
+            while shares:
+                share = shares.pop(0)
+                bucket = self._bucket(share, writing)
+                operator, before = bucket.operator, bucket.operator.late_count
+                mine, made = came.pop(share, None) or waiting.of(share), None
+                for body in mine:
+                    bucket.take(body, writing)
+                    yield from _aside(operator)
+                    if bucket.in_memory > self.limits.bucket and (made := self._split(bucket, writing)):
+                        break
+                    self._make_room(writing)
+                self.latest = max(self.latest, bucket.latest)
+                if made:
+                    late += operator.late_count - before
+                    self._part(mine, made, waiting)
+                    shares = made + shares
+                    continue
+                for answers in operator.passing(watermark, self.limits):
+                    counts[0] += answers.num_rows
+                    yield Given(answers, operator.late())
+                yield from _aside(operator)
+                late += operator.late_count - before
+                counts[1:] += operator.open_windows(), operator.open_keys()
+                self.watermark = operator.watermark
+                self._settle(bucket, writing)
+                give_back()
         elapsed, self.moment = time.time() - self.moment if self.moment else 0.0, time.time()
         self._close(writing)
         size = len(self.head) + sum(self.sizes[share] for share in self.heads)
         self.seen = Seen(int(late), int(counts[0]), counts[0] / elapsed if elapsed > 0 else 0.0, int(counts[1]),
                          int(counts[2]), size)  # fmt: skip
 
-    def _chunks(self, bodies: Iterable[Body]) -> Iterator[list[Body]]:
-        """Bodies in lists that fit memory, each in one order whatever that in which they came."""
+    def _in_order(self, bodies: Iterable[Body]) -> Iterator[Body]:
+        """Bodies, as many as fit memory at a time in one order whatever that in which they came."""
         chunk: list[Body] = []
         size = 0
         for body in bodies:
             if chunk and size + len(body.table) > self.limits.batch:
-                yield sorted(chunk, key=lambda each: each.task)
-                chunk, size = [], 0
+                yield from _drained(chunk)
+                size = 0
             chunk.append(body)
             size += len(body.table)
-        if chunk:
-            yield sorted(chunk, key=lambda each: each.task)
+        yield from _drained(chunk)
 
-    def _take(self, bodies: list[Body], writing: Writing) -> Generator[Given, None, int]:
-        """Take bodies, each bucket those of its keys; gives what was late, and at the end how many rows that are."""
-        waiting = [(share, mine) for share, mine in self._by_share(bodies, list(self.heads)).items() if mine]
-        late = 0
-        while waiting:
-            share, mine = waiting.pop(0)
-            bucket = self._bucket(share, writing)
-            before = bucket.operator.late_count
-            for k, body in enumerate(mine):
-                bucket.take(body, writing)
-                if bucket.in_memory > self.limits.bucket and (made := self._split(bucket, writing)):
-                    rest = self._by_share(mine[k + 1 :], made)
-                    waiting += [(each, some) for each, some in rest.items() if some]
-                    bucket = self.buckets[made[0]]  # which counts what was late
-                    break
-            late += bucket.operator.late_count - before
-            yield from _aside(bucket.operator)  # before it may leave memory
-            self.latest = max(self.latest, bucket.latest)
-        return late
-
-    def _by_share(self, bodies: list[Body], shares: list[Share]) -> dict[Share, list[Body]]:
-        """Bodies by bucket; what is of no key goes to the first."""
-        if len(shares) == 1:
-            return {shares[0]: bodies}
-        found: dict[Share, list[Body]] = {share: [] for share in shares}
+    def _part(self, bodies: Iterable[Body], shares: list[Share], waiting: Waiting) -> None:
+        """Let bodies wait for their buckets; what is of no key goes to the first."""
         for body in bodies:
-            if body.kind not in (CELLS, ROWS):
-                found[shares[0]].append(body)
-                continue
-            for share, part in parted(self.plan.scheme, body, self.plan.shards, shares):
-                found[share].append(part)
-        return found
+            if body.kind in (CELLS, ROWS):
+                for share, part in parted(self.plan.scheme, body, self.plan.shards, shares):
+                    waiting.add(share, part)
+            else:
+                waiting.add(shares[0], body)
 
     # Buckets in memory
 
     def _bucket(self, share: Share, writing: Writing) -> Bucket:
         """A bucket, read again where it is not in memory; others leave it where there is no room."""
         bucket = self.buckets.pop(share, None)
-        if bucket is None:
-            self._make_room(writing)
-            plan = self.plan
-            operator = Logged(plan.scheme, plan.slicer, emit=plan.emit, starts=plan.starts)
-            bucket = Bucket(share, operator, self.limits)
-            if self.heads[share]:
-                bucket.restore(self.heads[share], writing)
-            operator.since({query["name"]: query["since"] for query in self.told["queries"] if query["since"]})
-        self.buckets[share] = bucket
+        if bucket is not None:
+            self.buckets[share] = bucket
+            return bucket
+        plan = self.plan
+        operator = Logged(plan.scheme, plan.slicer, emit=plan.emit, starts=plan.starts)
+        bucket = self.buckets[share] = Bucket(share, operator, self.limits)
+        self._make_room(writing)
+        if self.heads[share]:
+            bucket.restore(self.heads[share], writing)
+        operator.since({query["name"]: query["since"] for query in self.told["queries"] if query["since"]})
         return bucket
 
     def _make_room(self, writing: Writing) -> None:
-        while self.buckets and self.in_memory > self.limits.memory // 4:
-            self._write(self.buckets.pop(next(iter(self.buckets))), writing)
+        """Let buckets leave memory, those that were not used longest first, but never the last."""
+        while len(self.buckets) > 1 and self.in_memory > self.limits.resident:
+            bucket = self.buckets.pop(next(iter(self.buckets)))
+            if not self.heads[bucket.share]:  # it was just made, as one of two
+                self._write(bucket, writing)
 
     def _write(self, bucket: Bucket, writing: Writing) -> None:
         self.heads[bucket.share] = bucket.head(writing)
@@ -219,7 +217,7 @@ class Shard:
         """Have two buckets in the place of one; a single key that is too large for memory is an error."""
         made = bucket.split(self.plan.shards, writing)
         if made is None:
-            if bucket.in_memory > self.limits.memory // 2:
+            if bucket.in_memory > self.limits.key:
                 raise self._too_large(bucket)
             return None
         del self.heads[bucket.share], self.buckets[bucket.share]
@@ -232,8 +230,8 @@ class Shard:
         named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.plan.scheme.key_names, keys, strict=True))
         return SashError(
             f"the open windows of {f'the key {named}' if named else 'a stream without a key'} have about "
-            f"{said(bucket.in_memory)}, of which a worker that may use {said(self.limits.memory)} can hold half: set "
-            "sash.options.memory (or SASH_MEMORY), have shorter windows, or further keys"
+            f"{said(bucket.in_memory)}, of which a worker that may use {said(self.limits.memory)} can hold an eighth: "
+            "set sash.options.memory (or SASH_MEMORY), have shorter windows, or further keys"
         )
 
     def _close(self, writing: Writing) -> None:
@@ -247,8 +245,14 @@ class Shard:
         })  # fmt: skip
 
 
+def _drained(bodies: list[Body]) -> Iterator[Body]:
+    bodies.sort(key=lambda each: each.task)
+    while bodies:
+        yield bodies.pop(0)
+
+
 def _aside(operator: Logged) -> Iterator[Given]:
-    """What was set aside, if anything."""
+    """The rows that were set aside, if any: they leave before their bucket may leave memory."""
     aside = operator.late()
     if aside.num_rows:
         yield Given(operator.answer_schema.empty_table(), aside)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import biased
+from sash.engine.memory import give_back
 from sash.engine.sizes import cut, together
 from sash.engine.streams.axes import LEAST
 from sash.engine.streams.keys import Keys
@@ -63,12 +64,14 @@ class Shipping:
         operator, tallies, latest = self._folding(), [], LEAST
         for table in tables:
             rows = operator.absorb(table)
+            operator.late()  # is counted, and no more
             assert rows.time is not None
             latest = max([latest, *([int(rows.time.max())] if len(rows.time) else [])])
             tallies.append(self._tally(edges, rows))
             if operator.size + sum(tally.nbytes for tally in tallies) > self.limits.folded:
                 yield from self._folded(operator, tallies, latest)
                 operator, tallies = self._folding(), []
+                give_back()
         yield from self._folded(operator, tallies, latest)
 
     def _folding(self) -> Operator:
@@ -105,6 +108,7 @@ class Shipping:
         for table in tables:
             where = (hashes_of_rows(self.scheme, table) % np.uint64(self.shards)).astype(np.int64)
             yield from self._split(table, where, ROWS)
+            give_back()
 
     def _split(self, table: pa.Table, where: np.ndarray, kind: int) -> Iterator[Body]:
         """The rows of a table, by shard."""

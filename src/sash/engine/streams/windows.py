@@ -97,24 +97,27 @@ class Windows:
     def _cut(
         self, axis: Axis, held: HeldRows, key: np.ndarray, end: np.ndarray, due: list[np.ndarray], limits: Limits
     ) -> Iterator[tuple[int, int]]:
-        """Where windows are parted: by their number, and by the bytes of the rows that they list."""
+        """Where windows are parted: by their number, and by the bytes of the rows that they list or take a value of."""
         weight = np.ones(len(key), np.int64) * -(-limits.body // limits.answers)
-        if (specs := self._listing) and len(held):
-            upto = np.append(0, np.cumsum(np.broadcast_to(row_bytes(held.table), len(held.key))))
-            for spec in specs:
+        if (specs := self._varying) and len(held):
+            sizes = np.broadcast_to(row_bytes(held.table), len(held.key))
+            upto, most = np.append(0, np.cumsum(sizes)), sizes.max()
+            for spec, lists in specs:
                 keys, ends = key[due[spec]], end[due[spec]]
                 lo, hi = bounds_of(held.key, held.at, keys, axis.starts(spec, keys, ends, held), ends)
-                weight[due[spec]] += upto[hi] - upto[lo]
+                weight[due[spec]] += upto[hi] - upto[lo] if lists else np.minimum(upto[hi] - upto[lo], most)
         return stretches(weight, limits.body)
 
     @cached_property
-    def _listing(self) -> list[int]:
-        """The extents of queries whose answers are as long as the rows of their windows."""
-        return [] if self.scheme.spans else [
-            planned.spec for planned, kind in zip(self.scheme.planned, self.types, strict=True)
-            if not planned.by_partials
-            and (pa.types.is_nested(kind) or getattr(planned.query.call.aggregate, "returns", "") == "rows")
-        ]  # fmt: skip
+    def _varying(self) -> list[tuple[int, bool]]:
+        """The extents of queries whose answers are as long as the rows of their windows, or as one of them."""
+        found = []
+        for planned, kind in zip(self.scheme.planned, self.types, strict=True):
+            lists = pa.types.is_nested(kind) or getattr(planned.query.call.aggregate, "returns", "") == "rows"
+            varies = not isinstance(row_bytes(pa.table({"": pa.array([], kind)})), int)
+            if not planned.by_partials and not self.scheme.spans and (lists or varies):
+                found.append((planned.spec, lists))
+        return found
 
     def _answered(
         self,

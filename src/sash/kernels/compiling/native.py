@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sash.errors import SashError
+from sash.kernels.compiling.room import LINKING, check_room
 
 _engines: list[Any] = []  # code must outlive every function that points into it
 
@@ -26,6 +27,7 @@ class Unresolved(SashError):
 @cache
 def processor() -> tuple[str, str, str]:
     """The kind of this machine, and the name and the features of its processor, as LLVM sees them."""
+    check_room(LINKING, "loading kernels")
     import llvmlite.binding as llvm
 
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
@@ -74,6 +76,7 @@ def load(code: bytes, name: str, words: int) -> Callable[..., tuple[int, int]]:
 
     The kernel gives a status, which is not 0 where a function of the aggregate raised, and its result.
     """
+    check_room(LINKING + len(code), "loading a kernel")
     import llvmlite.binding as llvm
 
     if missing := unresolved(code):  # LLVM would end the process

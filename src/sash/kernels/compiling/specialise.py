@@ -20,6 +20,7 @@ from sash.errors import NotCompilable, SashError
 from sash.kernels.compiling import disk, interpreted, meaning, native
 from sash.kernels.compiling.accessors import Shape
 from sash.kernels.compiling.registry import Kernel, parameters
+from sash.kernels.compiling.room import COMPILING, check_room
 
 Loaded = tuple[dict[str, Any], Callable[..., tuple[int, int]]]  # what a caller must know, and the machine code
 
@@ -161,6 +162,7 @@ def _load(key: str, name: str, build: Callable[[], tuple[dict[str, Any], bytes]]
         stored = disk.read(key)  # another process may have compiled it meanwhile
         if stored is not None:
             return _link(name, *stored)
+        check_room(COMPILING, "compiling a kernel")
         built = build()
         loaded = _link(name, *built)
         disk.write(key, *built)
