@@ -109,10 +109,10 @@ def test_keys_that_are_computed_and_windows_by_what_pyspark_computes(spark, even
 def test_rows_that_do_not_fit_go_through_files_and_a_key_that_does_not_is_named(events):
     board = sash.stream(events, time="ts", key=sash.col("id") % 30).query("mid", sf.median("load"), range="1 hour")
     expected = sorted(map(str, board.results().toArrow().to_pylist()))
-    with sash.options.set(memory="6k"):
+    with sash.options.set(memory="12k"):
         assert sorted(map(str, board.results().toArrow().to_pylist())) == expected
         whole = sash.stream(events, time="ts", key="plug").query("mid", sf.median("load"), range="1 hour")
-        with pytest.raises(SashError, match=r"the key plug = '\d' has rows of about .* can hold a quarter"):
+        with pytest.raises(SashError, match=r"the key plug = '\d' has rows of about .* for which a worker needs"):
             whole.results().toArrow()
 
 

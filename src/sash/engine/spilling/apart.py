@@ -45,7 +45,7 @@ def groups(
         return
     if not names:
         size += sum(total_bytes(table) for table in source)
-        raise _too_large("a stream without a key", size, budget)
+        raise _too_large("a stream without a key", size, factor, budget)
     columns = [f"{KEY}{k}" for k in range(len(names))]
     with Directory() as disk:
         keyed = (_keyed(table, keys(table), columns) for table in _drained(waiting, source))
@@ -55,7 +55,7 @@ def groups(
             if factor * part.rows.size <= budget:
                 yield (table.drop_columns(columns) for table in part.rows.tables())
             elif part.single:
-                raise _too_large(_named(part, names, columns), part.rows.size, budget)
+                raise _too_large(_named(part, names, columns), part.rows.size, factor, budget)
             else:
                 parts += ((each, level + 1) for each in split(part.rows.tables(), columns, budget, level, disk))
             part.rows.remove()
@@ -78,8 +78,8 @@ def _named(part: Part, names: Sequence[str], columns: Sequence[str]) -> str:
     return "the key " + ", ".join(f"{name} = {row[column]!r}" for name, column in zip(names, columns, strict=True))
 
 
-def _too_large(what: str, size: int, budget: int) -> SashError:
+def _too_large(what: str, size: int, factor: int, budget: int) -> SashError:
     return SashError(
-        f"{what} has rows of about {said(size)} in one task, of which a worker that may use {said(budget)} can hold an "
-        "eighth: set sash.options.memory (or SASH_MEMORY), or have further keys"
+        f"{what} has rows of about {said(size)} in one task, for which a worker needs {said(factor * size)} and may "
+        f"use {said(budget)}: set sash.options.memory (or SASH_MEMORY), or have further keys"
     )

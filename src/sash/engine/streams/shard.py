@@ -22,7 +22,7 @@ from sash.engine.spilling.estimating import said
 from sash.engine.streams.axes import LEAST
 from sash.engine.streams.bucket import Bucket
 from sash.engine.streams.history import continued, described
-from sash.engine.streams.limits import Limits
+from sash.engine.streams.limits import EACH, Limits
 from sash.engine.streams.logged import Logged
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.restoring import array_of, is_whole, part_of, refused, typed_of, watermark_of, whole_of
@@ -230,8 +230,8 @@ class Shard:
         named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.plan.scheme.key_names, keys, strict=True))
         return SashError(
             f"the open windows of {f'the key {named}' if named else 'a stream without a key'} have about "
-            f"{said(bucket.in_memory)}, of which a worker that may use {said(self.limits.memory)} can hold an eighth: "
-            "set sash.options.memory (or SASH_MEMORY), have shorter windows, or further keys"
+            f"{said(bucket.in_memory)}, for which a worker needs {said(EACH * bucket.in_memory)} and may use "
+            f"{said(self.limits.memory)}: set sash.options.memory (or SASH_MEMORY), have shorter windows or more keys"
         )
 
     def _close(self, writing: Writing) -> None:

@@ -41,6 +41,7 @@ class Waiting:
     def of(self, share: Share) -> Iterator[Body]:
         """The bodies of a bucket, which wait no more."""
         path, bodies = self._files.pop(share, None), self._bodies.pop(share, [])
+        self._size -= sum(len(body.table) for body in bodies)
         if path is not None:
             with open(path, "rb") as file:
                 os.unlink(path)
@@ -48,9 +49,7 @@ class Waiting:
                     shard, kind, task, size = LEAD.unpack(lead)
                     yield Body(shard, kind, file.read(size), task)
         while bodies:
-            body = bodies.pop(0)
-            self._size -= len(body.table)
-            yield body
+            yield bodies.pop(0)
 
     def _spill(self) -> None:
         """Put all that is in memory behind what is in files."""
