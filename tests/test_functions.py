@@ -44,9 +44,9 @@ def test_what_python_refuses_names_the_function(asked):
 
 
 def test_a_name_of_pyspark_leads_to_ours():
-    with pytest.raises(AttributeError, match="no countDistinct; use count_distinct$"):
+    with pytest.raises(AttributeError, match=r"no countDistinct; use count_distinct$"):
         _ = sf.countDistinct
-    with pytest.raises(AttributeError, match="use percentile_disc, which is exact$"):
+    with pytest.raises(AttributeError, match=r"use percentile_disc, which is exact$"):
         _ = sf.percentile_approx
 
 

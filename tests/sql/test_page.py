@@ -4,6 +4,8 @@ import doctest
 import runpy
 from pathlib import Path
 
+from sash.algebra.catalogue import FUNCTIONS
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
