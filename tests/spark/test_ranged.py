@@ -255,3 +255,25 @@ def test_data_that_changed_between_two_reads_are_refused():
     for counts in ([5, 5, 19], [5, 5]):
         with pytest.raises(SashError, match="the data changed between two reads of it"):
             piecewise._check(piece, own, None, np.array(counts))
+
+
+def test_a_task_that_lacks_rows_of_its_pieces_gives_no_answer():
+    """The work of a task in this process: the rows that were there when they were sampled, and then one fewer."""
+    columns = {"sum": sf.sum("q").over(BY_T.rowsBetween(-3, 0))}
+    [over] = columns.values()
+    order = KeyOrder.of(over.window)
+    cuts = cut(Sample(sample(pa.table({"t": list(range(100))}), order, 100), order), 5, reach(over))
+    before, _ = cuts.promised(2)
+    rows = pa.table({"t": range(40, 40 + before + 20), "q": [1] * (before + 20)})
+    rows = rows.append_column("piece", pa.array([2] * len(rows), pa.int32()))
+    rows = rows.append_column("own", pa.array([1] * before + [2] * 20, pa.int32()))
+    names = ["t", "q", piecewise.PIECE, piecewise.OWN]
+    answers = pa.schema([("a0", pa.int64()), (piecewise.MINE, pa.bool_())])
+    work = piecewise.piecewise(columns, (over,), names, answers, cuts, 1 << 30)
+
+    def answered(table):
+        return pa.concat_arrays(list(work(iter([tuple(table.to_batches()[0].columns)])))).to_pylist()
+
+    assert [row["a0"] for row in answered(rows) if row[piecewise.MINE]] == [4] * 20
+    with pytest.raises(SashError, match="the data changed between two reads of it: cache the DataFrame"):
+        answered(rows.slice(1).combine_chunks())
