@@ -1,15 +1,13 @@
 """Every function over every kind of frame: what it answers is what it answers for the rows of the frame alone."""
 
-from dataclasses import replace
-
 import pyarrow as pa
 import pytest
 
 import frames_oracle as oracle
 import sash
-from empty_answers import LISTS, RANKS, empty_answer, framed_calls
+from empty_answers import RANKS, empty_answer, framed_calls, interpreted
 from engine.test_frames import ours
-from sash import Aggregate, Window
+from sash import Window
 from sash.errors import Refused
 from spark import cases
 
@@ -38,15 +36,6 @@ ROWS = pa.table(
 )
 OF_THE_ROW = {*RANKS, "percent_rank", "cume_dist", "ntile"}  # they ask for the row, too: test_frames.py has them
 CALLS = {name: call for name, call in framed_calls("x", "y", "o").items() if name not in OF_THE_ROW}
-TEXTS = {"concat", "listagg", "string_agg"}  # compiled, as lists are
-
-
-def interpreted(name, call):
-    """The same call as plain Python, where it can be: functions are to be tried here, not the compiler."""
-    function = call.aggregate
-    if name in TEXTS | LISTS or not isinstance(function, Aggregate):
-        return call
-    return replace(call, aggregate=function.but(compiled=False))
 
 
 def alone(window):
