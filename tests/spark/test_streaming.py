@@ -345,6 +345,20 @@ def test_explain_shows_columns_of_pyspark_as_they_were_given(folder):
     assert "__sash" not in str(stream.query("n", sf.sum(F.col("load") * 2), range="1 minute").explain())
 
 
+def test_a_query_that_is_refused_starts_and_its_first_batch_fails(folder):
+    folder.add(events(20))
+    board = sash.stream(folder.stream(), time="ts", watermark="8 seconds")
+    folder.run(board.query("n", sf.count(), range="1 minute").results())
+    folder.add(events(20))
+    found = board.query("n", sf.max("load"), range="1 minute").results()
+    writer = found.writeStream.format("noop").option("checkpointLocation", str(folder.path / "checkpoint"))
+    query = writer.trigger(availableNow=True).start()
+    with pytest.raises(Exception, match=r"query n is max\(load\) .* and was count"):
+        query.awaitTermination()
+    committed = {path.name for path in (folder.path / "checkpoint" / "commits").glob("[0-9]*")}
+    assert {path.name for path in (folder.path / "checkpoint" / "offsets").glob("[0-9]*")} - committed  # it had begun
+
+
 def test_a_checkpoint_is_of_its_queries(folder):
     folder.add(events(100))
     stream = sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds")
