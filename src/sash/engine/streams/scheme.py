@@ -406,6 +406,13 @@ class Scheme:
         return found
 
     @cached_property
+    def none(self) -> list[pa.Array]:
+        """The answers of each query to no windows, found once: every operator of these queries needs their types."""
+        from sash.engine.streams.windows import no_answers
+
+        return no_answers(self)
+
+    @cached_property
     def formats(self) -> tuple[PartialFormat, ...]:
         """What each of the partials that cells hold is known by, wherever it is kept."""
         found = []
