@@ -66,14 +66,11 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
         rows = _sorted(table, group)
         window = next(iter(group.values())).window
         steps: list[Step] = []
-        before: set[Any] = set()
         for name, over in group.items():
-            rows.asked.clear()
+            rows.turn()
             with column_named(name):
                 asked, choices = _planned(rows, over)
-            shared = _shared(rows.asked & before)
-            before |= rows.asked
-            steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices), shared))
+            steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices), rows.shared()))
         sortings.append(Sorting(_sorting(rows, window), tuple(steps)))
         rows.forget()
     return Plan(table.num_rows, threads(), tuple(sortings))
@@ -132,13 +129,6 @@ def _sorting(rows: Specification, window: Any) -> str:
                   (("partition by", window.partition), ("order by", window.order)) if what)  # fmt: skip
     how = "in order as they came" if rows.permutation is None else "sorted once"
     return f"{by or 'all rows'}: {partitions}, {how}"
-
-
-def _shared(keys: set[Any]) -> tuple[str, ...]:
-    """What an expression takes that was made for those before it, in words."""
-    words = {"frame": "the frames", "ranked": "the ranks by its order", "kept": "the rows its filter leaves"}
-    kinds = {key[0] for key in keys if isinstance(key, tuple) and (key[0] != "kept" or key[1])}
-    return tuple(said for kind, said in words.items() if kind in kinds)
 
 
 def _described(over: Over, asked: Asked) -> str:
