@@ -14,6 +14,7 @@ ROOMS = [
     "errors",
     "version",
     "options",
+    "libraries",
     "algebra",
     "expressions",
     "functions",

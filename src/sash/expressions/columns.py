@@ -16,6 +16,7 @@ from sash.expressions.intervals import Months
 from sash.expressions.literals import checked, negative, render
 from sash.expressions.naming import parts, quoted
 from sash.expressions.types import type_name
+from sash.libraries import is_pyspark
 
 # How tightly SQL binds: what stands inside an operator and binds less tightly needs parentheses.
 _OR, _AND, _NOT, _COMPARED, _SUM, _PRODUCT, _SIGNED, _WORD = range(8)
@@ -372,11 +373,6 @@ def as_predicate(thing: Any) -> Column | Foreign:
         f"a filter is a column such as sash.col('qty') > 0, or text such as 'qty > 0', got {thing!r} "
         f"of type {type(thing).__name__}"
     )
-
-
-def is_pyspark(thing: Any, kind: str) -> bool:
-    """Whether this is PySpark's class of that name, classic or Connect, without importing pyspark."""
-    return any(base.__name__ == kind and base.__module__.split(".")[0] == "pyspark" for base in type(thing).__mro__)
 
 
 def operand(thing: Any) -> Column:

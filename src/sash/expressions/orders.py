@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sash.errors import SashError
-from sash.expressions.columns import Column, Foreign, as_column, is_pyspark
+from sash.expressions.columns import Column, Foreign, as_column
+from sash.libraries import is_pyspark
 
 _TEXT = re.compile(
     r"\s*(?P<name>`(?:[^`]|``)+`|.*?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?\s*",
