@@ -17,9 +17,8 @@ from sash.algebra.catalogue import builtin
 from sash.algebra.catalogue.declaring import whole
 from sash.algebra.catalogue.weighted import SPENT
 from sash.errors import SashError
-from sash.expressions.columns import Foreign, as_predicate, lit
+from sash.expressions.columns import Foreign, Order, lit  # noqa: F401, an order is part of the vocabulary
 from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
-    Order,
     asc,
     asc_nulls_first,
     asc_nulls_last,
@@ -27,7 +26,7 @@ from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
     desc_nulls_first,
     desc_nulls_last,
 )
-from sash.expressions.parsing import parse
+from sash.expressions.parsing import as_predicate, parse
 
 Column = Any  # a name, or an expression
 

@@ -9,7 +9,7 @@ from typing import Any
 from sash.algebra import Call, Over
 from sash.engine.reading import expressions_of
 from sash.errors import SashError
-from sash.expressions.naming import check_names
+from sash.expressions.binding import check_names
 from sash.expressions.orders import as_order
 from sash.libraries import is_pyspark
 from sash.windows import as_window

@@ -24,7 +24,7 @@ from sash.engine.specification import Specification
 from sash.engine.tables import as_arrow, column_names, with_columns
 from sash.engine.ties import settle
 from sash.errors import column_named
-from sash.expressions.naming import check_names
+from sash.expressions.binding import check_names
 from sash.kernels.threads import threads
 from sash.planner import Choice, Plan, Sorting, Step, choose
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sash.algebra import Over
-from sash.expressions.columns import Expression, Literal, as_column, as_predicate
-from sash.expressions.orders import Order, as_order
+from sash.expressions.columns import Expression, Literal, Order, as_column
+from sash.expressions.orders import as_order
+from sash.expressions.parsing import as_predicate
 from sash.windows import as_window
 from sash.windows.frame import Bound
 

@@ -17,9 +17,8 @@ from sash.engine.framing import Framed, frame_bounds
 from sash.engine.memo import Memo
 from sash.engine.sorted_rows import Kept, Ranking, Remaining
 from sash.engine.tables import one_array
-from sash.expressions.columns import Expression
+from sash.expressions.columns import Expression, Order
 from sash.expressions.evaluation import evaluate, predicate
-from sash.expressions.orders import Order
 from sash.kernels.index.ranked import Ranked
 from sash.kernels.sorting import argsort, groups, occurrences, rank_within
 from sash.kernels.sorting.radix import in_order

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from sash import functions as sf
 from sash.algebra import Call
 from sash.errors import SashError
-from sash.expressions.orders import Order
+from sash.expressions.columns import Order
 from sash.sql.registry import REGISTERED
 from sash.sql.syntax import Called, Ordered, Span
 

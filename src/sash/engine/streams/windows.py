@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from sash.engine.encoding import biased
 from sash.engine.sizes import row_bytes, stretches
-from sash.engine.streams.answering import answer_of_rows
+from sash.engine.streams.answering import Planned, answer_of_rows
 from sash.engine.streams.axes import Axis
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Answers
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
-from sash.engine.streams.scheme import FIRST, Planned, Scheme
+from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_windows import Asked, SpanWindows, is_swept, swept_type
 from sash.errors import SashError, column_named
 from sash.kernels.slices.due import bounds_of
