@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.spilling.estimating import SCRATCH, need, said, size_of
+from sash.engine.memory import SCRATCH, need, said, size_of
 from sash.engine.spilling.files import Directory, Rows, arrivals, numbered, unnumbered
 from sash.engine.spilling.merging import merged
 from sash.engine.spilling.pieces import Ranges, cut_apart

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.spilling.estimating import size_of
+from sash.engine.memory import size_of
 from sash.engine.spilling.folders import Folder, sweep_once
 from sash.errors import SashError
 
