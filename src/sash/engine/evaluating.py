@@ -17,9 +17,8 @@ from sash.engine.answering.lists import listed
 from sash.engine.answering.quantiles import quantile
 from sash.engine.answering.ranks import rank
 from sash.engine.answering.values import shift, value
-from sash.engine.checking import checked
 from sash.engine.placing import placed
-from sash.engine.reading import expressions_of
+from sash.engine.reading import checked, expressions_of
 from sash.engine.specification import Specification
 from sash.engine.tables import as_arrow, column_names, with_columns
 from sash.engine.ties import settle

@@ -14,9 +14,8 @@ from sash.algebra import Aggregate, Call
 from sash.algebra.catalogue import builtin
 from sash.algebra.catalogue.positions import COLLECT
 from sash.engine.batches import schema_of, table_of
-from sash.engine.live_rows import LiveRows
 from sash.engine.sliding_fold import Fold
-from sash.engine.sliding_state import arrays_of, rows_of, written
+from sash.engine.sliding_state import LiveRows, arrays_of, rows_of, written
 from sash.engine.specification import Specification
 from sash.engine.tables import as_arrow
 from sash.errors import Refused, SashError

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from sash.algebra import Over
-from sash.engine.checking import checked
+from sash.engine.reading import checked
 from sash.errors import SashError
 from sash.options import asked_memory
 from sash.spark import failures
