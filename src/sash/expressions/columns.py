@@ -15,7 +15,7 @@ from sash.errors import SashError
 from sash.expressions.intervals import Months
 from sash.expressions.literals import checked, negative, render
 from sash.expressions.naming import parts, quoted
-from sash.expressions.types import type_name
+from sash.expressions.spark_names import type_name
 from sash.libraries import is_pyspark
 
 # How tightly SQL binds: what stands inside an operator and binds less tightly needs parentheses.

@@ -9,10 +9,9 @@ from typing import Any
 
 from sash.errors import SashError
 from sash.expressions.columns import Cast, Column, Foreign, Literal, Name, Operation
-from sash.expressions.functions import FUNCTIONS, arity
 from sash.expressions.intervals import Months, clock, interval
 from sash.expressions.literals import checked
-from sash.expressions.types import type_name
+from sash.expressions.spark_names import FUNCTIONS, arity, type_name
 from sash.libraries import is_pyspark
 
 _INFIX = {

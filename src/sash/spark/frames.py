@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sash.algebra import Over
 from sash.libraries import is_pandas_on_spark
 from sash.planner import Plan
-from sash.spark import batch, explaining
+from sash.spark import batch
 
 if TYPE_CHECKING:
     from sash.engine.streams.sources import Source
@@ -26,7 +26,7 @@ def with_columns(frame: Any, columns: Mapping[str, Over]) -> Any:
 
 def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     """How the frame would be answered."""
-    return explaining.explain(_with_index(frame)[0] if is_pandas_on_spark(frame) else frame, columns)
+    return batch.explain(_with_index(frame)[0] if is_pandas_on_spark(frame) else frame, columns)
 
 
 def stream_source(frame: Any) -> Source:
