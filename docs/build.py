@@ -7,30 +7,32 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import sash.kernels
-from sash.algebra.catalogue import CATALOGUE, builtin
+from sash.algebra import Aggregate, WindowFunction
+from sash.algebra.catalogue import FUNCTIONS, builtin
+from sash.algebra.catalogue.declaring import Function
 from sash.kernels.fifo import ALGORITHMS
 from sash.planner.algorithms import ALGORITHMS as PLANNED
 
 HERE = Path(__file__).parent
 KERNELS = Path(sash.kernels.__file__).parent
-PARAMETERS = {"first_n": (3,), "last_n": (3,), "ith_youngest": (2,), "ith_smallest": (2,), "top_k": (3,),
-              "moment_quantile": (0.5,), "kll_percentile": (0.5,), "frequent_items": (3,)}  # fmt: skip
+
+
+def declared(kind: type) -> list[tuple[Function, Any]]:
+    """The functions of sash.functions that are of a kind, and what they make."""
+    made = [(each, builtin(each.name, *each.examples_of_constants)) for each in FUNCTIONS.values()]
+    return [(each, thing) for each, thing in made if each.in_python and not each.spans and isinstance(thing, kind)]
 
 
 def catalogue() -> str:
-    """Every built-in with what it promises."""
-    from sash import functions as sf
-
+    """Every built-in aggregate with what it promises."""
     lines = ["| function | what it is | inverse | commutative | selective |", "|---|---|---|---|---|"]
-    for name in CATALOGUE:
-        aggregate, function = builtin(name, *PARAMETERS.get(name, ())), getattr(sf, name, None)
-        if function is None:
-            continue
-        sentence = function.__doc__.strip().splitlines()[0]
-        marks = ["✓" if flag else "" for flag in (aggregate.invertible, aggregate.commutative, aggregate.selective)]
-        lines.append(f"| `{name}` | {sentence} | {' | '.join(marks)} |")
+    for each, aggregate in declared(Aggregate):
+        if not each.base:
+            flags = (aggregate.invertible, aggregate.commutative, aggregate.selective)
+            lines.append(f"| `{each.name}` | {each.sentence} | {' | '.join('✓' if flag else '' for flag in flags)} |")
     return "\n".join(lines)
 
 
@@ -47,14 +49,10 @@ def algorithms() -> str:
 
 def window_functions() -> str:
     """Every window function with what it can be told."""
-    from sash import functions as sf
-    from sash.algebra import WINDOW_FUNCTIONS
-
     lines = ["| function | what it is | own order | ignore nulls | distinct |", "|---|---|---|---|---|"]
-    for name, function in WINDOW_FUNCTIONS.items():
-        sentence = getattr(sf, name).__doc__.strip().splitlines()[0]
-        marks = ["✓" if flag else "" for flag in (function.ordered, function.nulls, function.distinct)]
-        lines.append(f"| `{name}` | {sentence} | {' | '.join(marks)} |")
+    for each, function in declared(WindowFunction):
+        flags = (function.ordered, function.nulls, function.distinct)
+        lines.append(f"| `{each.name}` | {each.sentence} | {' | '.join('✓' if flag else '' for flag in flags)} |")
     return "\n".join(lines)
 
 

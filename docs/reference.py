@@ -11,6 +11,8 @@ import sys
 import warnings
 from pathlib import Path
 
+from sash.algebra.catalogue import FUNCTIONS
+
 PAGE = Path(__file__).parent / "sql.md"
 
 COLUMNS = "n int, sym string, trader string, price double, qty int, up boolean, day date, back int"
@@ -23,52 +25,10 @@ ROWS = [
     (6, "A", "ann", 8.0, 5, True, "2024-03-31", 1),
 ]
 LAST = "over (order by n rows 2 preceding)"
+LONGEST = 40  # characters of an answer that are shown
 
-# by heading: calls, each over the last three rows
-FUNCTIONS = {
-    "Counting and adding up": [
-        "count(*)", "count(qty)", "count(distinct trader)", "count_if(up)", "sum(qty)", "sum(distinct qty)",
-        "avg(price)", "product(qty)", "geometric_mean(price)",
-    ],
-    "Comparing": [
-        "min(price)", "max(price)", "min_count(price)", "max_count(price)", "min_by(trader, price)",
-        "max_by(trader, price)", "arg_max(trader, price)", "argmax(price, trader)", "range(price)", "bool_and(up)",
-        "bool_or(up)", "every(up)", "any(up)", "bit_and(qty)", "bit_or(qty)", "bit_xor(qty)",
-    ],
-    "Spread": [
-        "var_pop(price)", "var_samp(price)", "stddev_pop(price)", "stddev_samp(price)", "stddev(price)",
-        "skewness(price)", "kurtosis(price)", "mad(price)", "entropy(sym)", "covar_pop(price, qty)",
-        "covar_samp(price, qty)", "corr(price, qty)", "regr_count(price, qty)", "regr_slope(price, n)",
-        "regr_intercept(price, n)", "regr_r2(price, n)", "regr_avgx(price, qty)", "regr_avgy(price, qty)",
-        "regr_sxx(price, n)", "regr_syy(price, n)", "regr_sxy(price, n)",
-    ],
-    "Quantiles and modes": [
-        "median(price)", "percentile(price, 0.25)", "percentile_cont(0.25) within group (order by price)",
-        "percentile_disc(0.25) within group (order by price)", "percentile_disc(0.25, order by price)",
-        "percentile_cont(0.25 order by price desc)", "quantile_cont(price, 0.25)", "quantile_disc(price, 0.25)",
-        "mode(sym)", "mode() within group (order by sym)", "ith_smallest(price, 2)",
-    ],
-    "Ranks": [
-        "row_number()", "rank()", "dense_rank()", "percent_rank()", "cume_dist()", "ntile(2)",
-        "rank(order by price desc)", "row_number(order by price, n)", "dense_rank(order by price)",
-        "percent_rank(order by price)", "cume_dist(order by price)", "ntile(2 order by price, n)",
-        "rank(6.5) within group (order by price)",
-    ],
-    "Values of other rows": [
-        "first_value(qty)", "last_value(qty)", "nth_value(qty, 2)", "nth_value(qty, 1) from last",
-        "first_value(qty) ignore nulls", "last_value(qty ignore nulls)", "first_value(trader order by price desc)",
-        "lead(qty)", "lag(qty)", "lag(qty, 2, -1)", "lag(qty) ignore nulls", "lead(n order by price desc, n)",
-        "first(qty)", "last(qty, true)", "any_value(sym)", "ith_youngest(price, 2)",
-    ],
-    "Lists": [
-        "array_agg(qty)", "array_agg(n order by price desc, n)", "collect_list(qty)", "collect_set(sym)",
-        "array_agg(distinct sym)", "listagg(trader, ', ') within group (order by n desc)",
-        "string_agg(trader, ', ')", "string_agg(distinct sym, '-' order by sym)", "first_n(price, 2)",
-        "last_n(price, 2)", "top_k(price, 2)",
-    ],
-    "Any of them": ["sum(qty) filter (where up)", "sum(qty) filter(up)", "rank(order by price) filter (where up)",
-                    "median(price + qty)", "count(distinct sym, up)"],
-}  # fmt: skip
+HEADINGS = ("Counting and adding up", "Comparing", "Spread", "Quantiles and modes", "Ranks", "Values of other rows",
+            "Lists", "Sketches")  # fmt: skip
 FRAMES = [
     "sum(n) over ()",
     "sum(n) over (partition by sym)",
@@ -91,13 +51,6 @@ FRAMES = [
     "sum(n) over (order by price groups between 1 preceding and 1 following exclude group)",
     "sum(n) over (order by price groups between 1 preceding and 1 following exclude ties)",
 ]
-# what PostgreSQL 18 documents for window calls; everything else it does not have
-POSTGRES_FUNCTIONS = frozenset(
-    """count sum avg min max bool_and bool_or every bit_and bit_or bit_xor var_pop var_samp stddev_pop stddev_samp
-    stddev covar_pop covar_samp corr regr_count regr_slope regr_intercept regr_r2 regr_avgx regr_avgy regr_sxx regr_syy
-    regr_sxy row_number rank dense_rank percent_rank cume_dist ntile first_value last_value nth_value lead lag array_agg
-    string_agg any_value""".split()
-)
 
 
 def postgres(expression: str) -> bool:
@@ -108,12 +61,20 @@ def postgres(expression: str) -> bool:
     constant = "back preceding" not in window and "back following" not in window
     filtered = " filter (where" in call and name in ("rank", "row_number")
     several = call.startswith("count(distinct") or re.match(r"count\(\w+, ", call)
-    return name in POSTGRES_FUNCTIONS and not refused and constant and not filtered and not several
+    known = name in FUNCTIONS and FUNCTIONS[name].postgres
+    return known and not refused and constant and not filtered and not several
 
 
 def examples() -> dict[str, list[str]]:
-    """Expressions by heading."""
-    return {name: [f"{call} {LAST}" for call in calls] for name, calls in FUNCTIONS.items()} | {"Frames": FRAMES}
+    """Expressions by heading: the examples of all functions over the last three rows, then frames."""
+    calls = {
+        heading: [call for each in FUNCTIONS.values() if each.heading == heading and not each.spans
+                  for call in each.examples]
+        for heading in HEADINGS
+    }  # fmt: skip
+    return {name: [f"{call} {LAST}" for call in dict.fromkeys(each)] for name, each in calls.items()} | {
+        "Frames": FRAMES
+    }
 
 
 def answered(spark, expressions: list[str]) -> list[list]:
@@ -154,7 +115,8 @@ def shown(value) -> str:
         return f"{value:.4g}"
     if isinstance(value, list):
         return f"[{' '.join(map(shown, value))}]"
-    return str(value)
+    text = str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def tables(spark) -> str:

@@ -1,38 +1,27 @@
 """A call of every function of the vocabulary, on given columns."""
 
-import inspect
+from functools import partial
 
 from sash import functions as sf
+from sash.algebra import Aggregate
+from sash.algebra.catalogue import FUNCTIONS, builtin
+from sash.algebra.catalogue.declaring import COLUMN, CONDITION, CONSTANT, REQUIRED, SHARE
+from sash.algebra.window_function import RankFunction
 
-ORDERS = {"asc", "asc_nulls_first", "asc_nulls_last", "desc", "desc_nulls_first", "desc_nulls_last"}
-ELSEWHERE = {"as_predicate", "builtin", "lit", "parse", "whole", "window_function"}  # imported there
-OF_SPANS = {"covered", "max_concurrent", "time_avg"}
-RANKS = {"rank", "dense_rank", "row_number", "percent_rank", "cume_dist"}
-WITH = {  # what follows the column
-    "first_n": (2,),
-    "last_n": (2,),
-    "ith_youngest": (2,),
-    "ith_smallest": (2,),
-    "top_k": (3,),
-    "moment_quantile": (0.25,),
-    "bloom_filter": (128, 3),
-    "kll_percentile": (0.25,),
-    "frequent_items": (2,),
-    "concat": ("-",),
-    "listagg": ("-",),
-    "string_agg": (),
-    "nth_value": (2,),
-    "lead": (1,),
-    "lag": (2,),
-    "percentile_disc": (0.25,),
-    "percentile_cont": ([0.25, 0.5],),
-    "percentile": (0.75,),
+INSTEAD = {"bloom_filter": (128, 3), "percentile_cont": ([0.25, 0.5],), "percentile": (0.75,), "lag": (2,)}
+NAMES = sorted(name for name, each in FUNCTIONS.items() if each.in_python and not each.spans)
+
+
+def _is_aggregate(declared):
+    return isinstance(builtin(declared.name, *declared.examples_of_constants), Aggregate)
+
+
+# what makes each aggregate that is not another function's call, by its name
+AGGREGATES = {
+    name: partial(builtin, name)
+    for name, each in FUNCTIONS.items()
+    if each.in_python and not (each.spans or each.base) and _is_aggregate(each)
 }
-NAMES = sorted(
-    name
-    for name, thing in vars(sf).items()
-    if inspect.isfunction(thing) and not name.startswith("_") and name not in ORDERS | ELSEWHERE | OF_SPANS
-)
 
 
 def every_call(column, second=None):
@@ -40,17 +29,16 @@ def every_call(column, second=None):
     second = column if second is None else second
     calls = {}
     for name in NAMES:
-        function = getattr(sf, name)
-        if name in RANKS:
-            calls[name] = function().order_by(column)
-        elif name == "ntile":
-            calls[name] = function(3).order_by(column)
-        elif name == "count_if":
+        declared, function = FUNCTIONS[name], getattr(sf, name)
+        columns = [column, second][: sum(each.takes == COLUMN for each in declared.parameters)]
+        constants = [each.example for each in declared.parameters
+                     if each.takes in (CONSTANT, SHARE) and (each.default is REQUIRED or each.example)]  # fmt: skip
+        if declared.takes(CONDITION):
             calls[name] = function(f"{column} is not null")
-        elif name in ("min_by", "max_by", "arg_min", "arg_max", "corr") or name.startswith(("covar", "regr")):
-            calls[name] = function(column, second)
+        elif isinstance(builtin(name, *declared.examples_of_constants), RankFunction):
+            calls[name] = function(*constants).order_by(column)
         else:
-            calls[name] = function(column, *WITH.get(name, ()))
+            calls[name] = function(*columns or [column], *INSTEAD.get(name, constants))
     calls["count(*)"] = sf.count()
     calls["hypothetical rank"] = sf.rank(column).order_by(column)
     calls["lead with a default"] = sf.lead(column, 1, sf.lit(None))

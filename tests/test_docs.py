@@ -90,11 +90,13 @@ def test_every_promise_has_a_test_that_is_there():
     assert len(rows) > 150
     assert [row for row, found in zip(rows, named, strict=True) if found is None] == []
     defined = {}
-    for path, name in (found.groups() for found in named):
+    for row, (path, name) in zip(rows, (found.groups() for found in named), strict=True):
         if path not in defined:
             body = ast.parse((HOME / path).read_text()).body
-            defined[path] = {each.name for each in body if isinstance(each, ast.FunctionDef)}
+            defined[path] = {each.name: each.decorator_list for each in body if isinstance(each, ast.FunctionDef)}
         assert name in defined[path], f"docs/testing.md names {path}::{name}, which is not there"
+        long = "pytest.mark.long" in map(ast.unparse, defined[path][name])
+        assert long == ("(L)" in row), f"docs/testing.md must say of {path}::{name} whether it is long: {row}"
 
 
 def anchors(page):

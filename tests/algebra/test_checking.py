@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import sash
+from every_function import AGGREGATES
 from sash import Aggregate, SashError
-from sash.algebra.catalogue import CATALOGUE
 from sash.algebra.laws import try_laws
 from sash.checking import taken
 from sash.errors import NotCompilable
@@ -158,7 +158,7 @@ def test_cancellation_is_no_violation_but_a_missing_term_is():
     def without_shift(s, old):
         return (s[0] - old[0], s[1] - old[1], s[2] - old[2])
 
-    variance = CATALOGUE["var_pop"]()
+    variance = AGGREGATES["var_pop"]()
     assert laws(variance, [1e8 + k for k in range(9)])
     assert set(broken(variance.but(inverse=without_shift), [1e8 + k for k in range(9)])) == {"inverse"}
 
@@ -185,15 +185,15 @@ def test_nan_equals_nan():
     ids=lambda samples: type(samples).__name__,
 )
 def test_samples_may_be_sequences_and_arrays_without_their_nulls(samples):
-    assert laws(CATALOGUE["max"](), samples)
+    assert laws(AGGREGATES["max"](), samples)
 
 
 def test_samples_keep_their_type_and_are_cast_as_the_aggregate_asks():
-    definition, columns, rows = taken(CATALOGUE["min"](), np.array([3, 4], np.uint8))
+    definition, columns, rows = taken(AGGREGATES["min"](), np.array([3, 4], np.uint8))
     assert definition.identity == 255
     assert (columns[0].dtype, rows) == (np.uint8, [(3,), (4,)])
-    assert taken(CATALOGUE["avg"](), [1, 2])[2] == [(1.0,), (2.0,)]
-    assert taken(CATALOGUE["corr"](), np.array([[1, 2], [3, 4]]))[2] == [(1.0, 2.0), (3.0, 4.0)]
+    assert taken(AGGREGATES["avg"](), [1, 2])[2] == [(1.0,), (2.0,)]
+    assert taken(AGGREGATES["corr"](), np.array([[1, 2], [3, 4]]))[2] == [(1.0, 2.0), (3.0, 4.0)]
     assert len(taken(total(), range(10**6))[2]) == 10_000
 
 
@@ -203,11 +203,14 @@ def test_samples_keep_their_type_and_are_cast_as_the_aggregate_asks():
         ((total(), []), r"samples must hold at least one row that is not NULL, got \[\]"),
         ((total(), [None]), r"samples must hold at least one row that is not NULL, got \[None\]"),
         ((total(), [(1, 2)]), r"samples must have 1 value a row, as lift of total takes, got \(1, 2\) with 2"),
-        ((CATALOGUE["corr"](), [1.0]), r"samples must have 2 values a row, as lift of corr takes, got \(1.0,\) with 1"),
+        (
+            (AGGREGATES["corr"](), [1.0]),
+            r"samples must have 2 values a row, as lift of corr takes, got \(1.0,\) with 1",
+        ),
         ((total(), 5), r"samples must be a sequence or an array of values, got 5"),
         ((total(), "abc"), r"samples must be a sequence or an array of values, got 'abc'"),
         ((total(), ["abc"]), r"samples of a compiled aggregate must be numbers .* got 'abc' of type str"),
-        ((CATALOGUE["avg"](), ["abc"]), r"samples must convert to float64, which avg computes with, got .*'abc'"),
+        ((AGGREGATES["avg"](), ["abc"]), r"samples must convert to float64, which avg computes with, got .*'abc'"),
         ((max, [1]), r"aggregate must be a sash.Aggregate, got <built-in function max>"),
     ],
 )
@@ -232,7 +235,7 @@ def test_rows_have_distinct_and_increasing_positions():
         seen.append((a, b))
         return (a[0], b[1])
 
-    assert laws(CATALOGUE["collect"]().but(combine=adjacent), ["x", "y"])
+    assert laws(AGGREGATES["collect"]().but(combine=adjacent), ["x", "y"])
     assert all(a[0] < a[1] == b[0] < b[1] for a, b in seen)
 
 
@@ -244,8 +247,8 @@ def test_positions_are_shown_with_the_samples():
 
 
 def test_commutativity_is_not_hinted_at_where_partials_know_their_place():
-    assert "commutative" not in str(laws(CATALOGUE["first"](), [1, 2]))
-    assert "commutative" in broken(CATALOGUE["first"]().but(commutative=True), [1, 2])
+    assert "commutative" not in str(laws(AGGREGATES["first"](), [1, 2]))
+    assert "commutative" in broken(AGGREGATES["first"]().but(commutative=True), [1, 2])
 
 
 # The report.
@@ -294,7 +297,7 @@ PARAMETERS = {
 def builtins():
     """Each built-in once, under the first of its names, with the samples that suit it."""
     known = set()
-    for name, make in CATALOGUE.items():
+    for name, make in AGGREGATES.items():
         aggregate = make(*PARAMETERS.get(name, ()))
         functions = aggregate.lift, aggregate.combine, aggregate.lower, aggregate.finish
         if functions in known:
@@ -329,14 +332,14 @@ def test_every_builtin_keeps_its_promises(aggregate, samples):
 
 
 def test_floats_that_are_not_finite_cannot_be_taken_away():
-    assert set(broken(CATALOGUE["sum"](), WILD)) == {"inverse"}
+    assert set(broken(AGGREGATES["sum"](), WILD)) == {"inverse"}
 
 
 # Compiled.
 
 
 def test_a_compiled_aggregate_is_tried_both_ways():
-    report = sash.check(CATALOGUE["var_samp"](), WILD[:-3])
+    report = sash.check(AGGREGATES["var_samp"](), WILD[:-3])
     assert report, str(report)
     assert str(report).endswith("\ncompiled: gives what plain Python gives")
 
@@ -355,7 +358,7 @@ def test_rows_positions_nulls_and_narrow_floats_agree():
         ("count", [1, 2, 3]),
         ("var_samp", np.array([1e3, 1e3 + 1, 5], np.float32)),
     ):
-        definition, columns, rows = taken(CATALOGUE[name](*PARAMETERS.get(name, ())), samples)
+        definition, columns, rows = taken(AGGREGATES[name](*PARAMETERS.get(name, ())), samples)
         assert trial(definition, columns, len(rows)) is None
 
 

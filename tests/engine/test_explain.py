@@ -129,9 +129,16 @@ def test_explain_answers_nothing(name, nothing_answers):
 
 def test_explain_and_answering_choose_alike():
     chosen = sash.explain(TABLE, EVERYTHING).chosen
-    with mock.patch.object(folds, "fold", wraps=folds.fold) as fold:
-        sash.withColumns(TABLE, {name: EVERYTHING[name] for name in ("sum", "max")})
-    assert [call.args[4] for call in fold.call_args_list] == [chosen["sum"], chosen["max"]]
+    for name, place, what, argument in (
+        ("sum", folds, "fold", 4),
+        ("max", folds, "fold", 4),
+        ("median", quantiles, "select", 3),
+        ("rank", ranks, "count_below", 3),
+        ("lag", values, "select", 3),
+    ):
+        with mock.patch.object(place, what, wraps=getattr(place, what)) as answering:
+            sash.withColumns(TABLE, {name: EVERYTHING[name]})
+        assert {call.args[argument] for call in answering.call_args_list} == {chosen[name]}, name
 
 
 def test_explain_refuses_what_answering_refuses():

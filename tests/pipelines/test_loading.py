@@ -177,3 +177,25 @@ def test_the_schema_knows_what_the_model_knows():
     assert made["$defs"]["SpansStep"]["additionalProperties"] is False
     printed = subprocess.run([sys.executable, "-m", "sash.cli", "schema"], capture_output=True, text=True, check=True)
     assert json.loads(printed.stdout) == made
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('mode = "both"', "got 'both'"),
+        ("starts = 3", "starts must be true or false, got 3"),
+        ('emit = "often"', "got 'often'"),
+        ("name = 5", "name must be text, got 5"),
+        ('name = "a b"', "name must be a word: .*, got 'a b'"),
+    ],
+)
+def test_a_value_that_is_wrong_is_told(tmp_path, line, told):
+    step = f'{line}\n[[sinks]]\nformat = "noop"\n[sources.t]\npath = "a"\n'
+    if "mode" not in line:
+        name = "" if "name" in line else 'name = "b"\n'
+        step = (
+            f'[[steps]]\n{name}kind = "stream"\nfrom = "t"\nqueries = [{{range = 5, columns.n = "count(*)"}}]\n{step}'
+        )
+    (tmp_path / "p.toml").write_text(step)
+    with pytest.raises(SashError, match=told):
+        load(tmp_path / "p.toml")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sash.errors import SashError
-from sash.spark.postgres import check
+from sash.spark import processes
+from sash.spark.postgres import check, is_dead
 from services.jobs import Job
 from services.proxy import Proxy
 from sessions import Cluster
@@ -110,6 +111,17 @@ def test_a_batch_of_a_stream_is_in_once_whenever_the_connection_is_cut(postgres,
     assert cut.done == 1
     assert count(postgres, table) == {"n": ROWS, "different": ROWS}
     assert staging(postgres) == []
+
+
+def test_an_odd_process_in_the_books_is_known_by_its_age():
+    def dead(process, old, place="here"):
+        return is_dead({"ended": False, "place": place, "process": process, "old": old}, "here")
+
+    for odd in ("", "x", "12", "1 2 3", "-1 5", "12 ", "\u00b2 1"):
+        assert [dead(odd, old) for old in (True, False)] == [True, False]
+    assert dead("1 1", old=False)
+    assert not dead(processes.own(), old=True)
+    assert not dead("1 1", old=False, place="elsewhere")
 
 
 def test_rows_that_came_in_are_in_although_no_attempt_was_told(postgres, proxy, job):

@@ -3,10 +3,10 @@
 import pytest
 
 from sash.errors import SashError
-from sash.pipelines import build, load
+from sash.pipelines import build, flows, load
 from sash.pipelines.overlaps import overlap, table
-from sash.pipelines.targets import checked
-from sash.spark import checkpoints
+from sash.pipelines.targets import check_places, checked
+from sash.spark import checkpoints, stores, writing
 from sash.spark.writing import Target
 
 SOURCE = '[sources.t]\npath = "in"\nschema = "k string, n bigint, at timestamp"\n'
@@ -33,6 +33,7 @@ def check(tmp_path, spark):
     def is_right(text, stream=None, source=SOURCE, **values):
         (tmp_path / "p.toml").write_text(source + text)
         loaded = load(tmp_path / "p.toml", values, stream)
+        check_places(loaded, spark)
         return checked(loaded, spark, build(loaded, spark))
 
     is_right.folder = tmp_path
@@ -88,6 +89,46 @@ def test_places_that_do_not(path, read):
     assert not overlap(path, {read})
 
 
+@pytest.mark.parametrize(
+    ("path", "read", "is_seen"),
+    [
+        ("/data", "hdfs://name:8020/data/in", True),
+        ("webhdfs://name/data/in", "/data", True),
+        ("/data", "/data/in", True),
+        ("hdfs:///user/ann/in", "in", True),  # below the home of whoever runs it
+        ("file:/data", "hdfs://name/data", False),
+        ("/data", "hdfs://other/data", False),
+        ("/data/out", "hdfs://name/data/in", False),
+        ("/data", "s3a://name/data", False),
+    ],
+)
+def test_paths_without_a_scheme_are_in_the_default_store(path, read, is_seen):
+    assert overlap(path, {read}, "hdfs://name") == is_seen
+
+
+@pytest.mark.parametrize("store", ["viewfs://links", "hdfs://nowhere.invalid"])
+def test_an_overlap_with_the_default_store_is_seen(check, spark, store):
+    """As on a cluster whose default store is another one; also where that cannot be reached."""
+    spark.conf.set("fs.defaultFS", store)
+    try:
+        source = f'[sources.t]\npath = "{store}{check.folder}/data/in"\nschema = "n int"\n'
+        with pytest.raises(SashError, match=r"line \d+: .*data is read by this pipeline; it cannot be written"):
+            check('[[sinks]]\nmode = "overwrite"\npath = "data"\n', source=source)
+        assert not writing.is_local(spark, "/data")
+    finally:
+        spark.conf.unset("fs.defaultFS")
+    assert writing.is_local(spark, "/data")
+
+
+def test_a_default_store_that_no_setting_of_spark_names_is_known(spark):
+    """An older name of the setting stands for the files of Hadoop, which Spark does not show."""
+    session = spark.newSession()
+    session.conf.set("fs.viewfs.mounttable.links.link./data", "file:///data")
+    session.conf.set("fs.default.name", "viewfs://links/")
+    assert stores.default_store(session) == "viewfs://links"
+    assert stores.default_store(spark) == "file:"
+
+
 def test_links_are_followed(tmp_path):
     (tmp_path / "data" / "in").mkdir(parents=True)
     (tmp_path / "links").mkdir()
@@ -115,13 +156,9 @@ def test_names_of_tables():
          "sql = \"select * from t union all select * from csv.`${folder}/more`\"\n", 'path = "more"'),
     ],
 )  # fmt: skip
-def test_what_is_read_is_not_written(check, spark, monkeypatch, source, sink):
+def test_what_is_read_is_not_written(check, spark, source, sink):
     (check.folder / "more").mkdir()
     (check.folder / "more" / "a.csv").write_text("1\n")
-    if "s3a" in source:  # there is no such store here: what would be read is not looked at
-        from sash.spark import reading
-
-        monkeypatch.setattr(reading, "read", lambda spark, *origin: (spark.range(1), None))
     spark.sql("create table if not exists kept (n int) using parquet")
     try:
         with pytest.raises(SashError, match=r"p\.toml, line \d+: .* is read by this pipeline; it cannot be written"):
@@ -145,8 +182,6 @@ def test_what_is_read_is_not_written(check, spark, monkeypatch, source, sink):
     ],
 )  # fmt: skip
 def test_what_others_need_is_replaced_only_where_it_is_said(check, spark, monkeypatch, text, why):
-    from sash.spark import writing
-
     monkeypatch.setattr(writing, "_check_format", lambda spark, kind: None)  # of stores that are not here
     with pytest.raises(
         SashError, match=rf"p\.toml, line \d+: live would replace .*, which {why}: .*mode = \"overwrite"
@@ -209,6 +244,27 @@ def test_files_that_are_there_are_not_mixed_with_those_of_a_stream(check):
     (check.folder / "late" / "sash_batch=0").mkdir()
     with pytest.raises(SashError, match="late is written by a stream"):
         check(BOARD + '[[sinks]]\nlate = true\npath = "late"\n')
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("what", ['partition_by = "m"', 'format = "kafka"\nkey = "m"'])
+def test_columns_of_late_rows_are_known_before_anything_runs(check, stream, what):
+    place = 'options."kafka.bootstrap.servers" = "x:1"' if "kafka" in what else 'path = "late-${mode}"'
+    sink = f"[[sinks]]\nlate = true\n{what}\n{place}\n"
+    with pytest.raises(SashError, match=r"line \d+: there is no column m to write; there are reason, k, n, at"):
+        check(STREAM + BOARD + sink, stream=stream)
+    assert check(STREAM + BOARD + sink.replace('"m"', '"k"'), stream=stream)
+
+
+def test_a_word_in_a_comment_or_a_text_joins_no_step_to_a_board(tmp_path):
+    step = '[[steps]]\nname = "{}"\nsql = "select \'board\' as b from {} -- as board does"\n'
+    sinks = '[[sinks]]\nfrom = "board"\npath = "a"\n[[sinks]]\nfrom = "board"\nlate = true\npath = "b"\n'
+    more = '[[sinks]]\nfrom = "apart"\npath = "c"\n[[sinks]]\nfrom = "made"\npath = "d"\n'
+    (tmp_path / "p.toml").write_text(
+        STREAM + SOURCE + BOARD + step.format("apart", "t") + step.format("made", "`Board`") + sinks + more
+    )
+    found = flows.flows(load(tmp_path / "p.toml", stream=True))
+    assert [(each.taken, each.sinks) for each in found] == [("board", (0, 1, 3)), ("apart", (2,))]
 
 
 @pytest.mark.parametrize(

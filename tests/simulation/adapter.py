@@ -3,6 +3,7 @@
 Everything here stands for Spark: a task that folds rows, a stateful task of a label, and how a body is read again.
 """
 
+import os
 import random
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from sash import SashError
-from sash.engine.streams import logged, shard, windows
+from sash.engine.streams import logged, shard
 from sash.engine.streams import operator as operators
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.operator import Operator
@@ -154,15 +155,18 @@ class Counted:
 
 
 opened = cache(shards.opened.__wrapped__)
-nothing = windows.Windows.none.func
-nones: dict[int, tuple] = {}  # what no windows answer, by scheme: the same for each, and found slowly
 
 
-def none(self):
-    """The answers of no windows, found once."""
-    if id(self.scheme) not in nones:
-        nones[id(self.scheme)] = self.scheme, nothing(self)
-    return nones[id(self.scheme)][1]
+@contextmanager
+def one_thread():
+    """Kernels on the thread that calls them; patch.dict would copy the whole environment for each history."""
+    before = os.environ.get("SASH_THREADS")
+    os.environ["SASH_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["SASH_THREADS"]
+        os.environ |= {} if before is None else {"SASH_THREADS": before}
 
 
 @contextmanager
@@ -176,13 +180,12 @@ def simulated(chance: random.Random, draw: Drawn):
         return clock.now
 
     with ExitStack() as stack:
-        stack.enter_context(patch.dict("os.environ", SASH_THREADS="1"))
+        stack.enter_context(one_thread())
         for owner, name, value in [
             (shards.Sent, "limits", draw.limits), (operators, "FEW", draw.keys), (shards, "_kept", {}),
             (shards, "opened", opened), (streaming, "opened", opened), (streaming, "TaskContext", _Context),
             (shard, "os", SimpleNamespace(urandom=chance.randbytes)), (shard, "time", SimpleNamespace(time=time)),
             (shards, "pd", SimpleNamespace(DataFrame=dict)),  # which takes a third of the time otherwise
-            (windows.Windows, "none", property(none)),
             (logged.Logged, "condensed", counted.around(logged.Logged.condensed)),
         ]:  # fmt: skip
             stack.enter_context(patch.object(owner, name, value))

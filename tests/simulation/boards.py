@@ -79,12 +79,12 @@ def config(number: int) -> Config:
     base = Config(
         kind=kind, keyed=chance.random() < 0.85, delay=chance.choice([0, 1, 2500, 3000, 10_000, 30_000]),
         offset=chance.choice([0, 0, 0, 700, 2000]) if kind in ("time", "spans") else 0, emit=emit,
-        late=chance.random() < 0.4, shards=chance.choice([1, 1, 1, 2, 2, 3, 4]), ties=ties,
+        late=chance.random() < 0.4, shards=chance.choice([1, 1, 1, 1, 1, 2, 2, 3, 4]), ties=ties,
         slicer=chance.choice([None, None, "panes", "pairs"]) if kind == "time" else None,
         postpone=chance.choice([0, 5000, 25_000]),
         questions=(), added=(),
     )  # fmt: skip
-    count = chance.choice([1, 1, 2, 3, 4])
+    count = chance.choice([1, 1, 1, 2, 2, 3, 4])
     asked = tuple(_question(chance, kind, names, k) for k in range(count))
     if kind in ("punctuation", "delta"):
         asked = tuple(replace(each, length=asked[0].length, slide=asked[0].slide) for each in asked)

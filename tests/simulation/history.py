@@ -19,6 +19,7 @@ from simulation.oracle import difference, oracle_of
 from simulation.rows import drawn_rows, width_of
 
 FEW, FIRST, BOARDS = 24, 10_000, 1000  # boards of the first seeds, how many these are, and boards of all others
+LARGE = 0.1  # how many histories are of many rows: most mistakes need few, and few are fast
 EPOCH = datetime(1970, 1, 1)
 
 
@@ -142,7 +143,7 @@ class History:
         self.config, self.ask, self.later = planned(self.board)
         self.width = width_of(chance, self.config)
         self.limits = adapter.drawn(chance, self.width)
-        self.rows = drawn_rows(chance, self.config, self.width)
+        self.rows = drawn_rows(chance, self.config, self.width, chance.random() < LARGE)
         self.oracle = oracle_of(self.config)
         self.trace: list[str] = []
         self.faults = chance.choice([0, 0.1, 0.2, 0.4])  # how likely things go wrong

@@ -14,9 +14,10 @@ def width_of(chance: random.Random, config: Config) -> int:
     return chance.choice([1, 10, 100, 2000, 2000, 2000, 5000, 20_000] + [1 << 20] * (chance.random() < 0.1))
 
 
-def drawn_rows(chance: random.Random, config: Config, width: int) -> list[dict]:
+def drawn_rows(chance: random.Random, config: Config, width: int, many: bool) -> list[dict]:
     """Rows, and one at the end that is far in the future."""
-    count = chance.choice([0, 2, 5, 10, 10, 20, 40]) if width < 10_000 else chance.randint(1, 6)
+    count = chance.choice([10, 20, 40]) if many else chance.choice([0, 1, 2, 3, 4, 5, 6, 8])
+    count = count if width < 10_000 else chance.randint(1, 6)
     clock = chance.choice([1_000_000, 1_000_000, 0, -20, 500])  # milliseconds
     pace = chance.choice([0.3, 1, 3])
     disorder = chance.choice([0, 2, 10, 40])

@@ -5,7 +5,7 @@ import pytest
 from simulation.history import History, Wrong
 from simulation.mutations import MUTATIONS, merging_without_end, planted
 
-WITHIN = 60  # histories
+WITHIN = 240  # histories
 
 
 def found(mutation):

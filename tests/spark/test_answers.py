@@ -160,7 +160,8 @@ def every_expression(window):
     [
         Window.partitionBy("k").orderBy("t").rowsBetween(-3, 1),
         pytest.param(Window.partitionBy("k").orderBy("t desc"), marks=pytest.mark.long),
-        Window.orderBy("t").groupsBetween(-1, 1),
+        # over every kind of frames they are in tests/engine/test_every_frame.py
+        pytest.param(Window.orderBy("t").groupsBetween(-1, 1), marks=pytest.mark.long),
         # what is carried from piece to piece is in test_ranged.py, too, of fewer functions
         pytest.param(Window.orderBy("t desc nulls first").rowsBetween(START, 1), marks=pytest.mark.long),
         pytest.param(Window.orderBy("t").rangeBetween(START, END), marks=pytest.mark.long),

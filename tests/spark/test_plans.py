@@ -346,3 +346,10 @@ def test_the_settings_of_the_session_stay(spark, stored):
     before = dict(spark.conf.getAll)
     sash.withColumns(spark.read.parquet(stored), KEYED | RANGED).collect()
     assert dict(spark.conf.getAll) == before
+
+
+@pytest.mark.parametrize(("rows", "read"), [(50_001, 50_000), (300, 300)])
+def test_explain_reads_fifty_thousand_rows_at_most(spark, rows, read):
+    frame = spark.range(rows).coalesce(1)
+    total = {"total": sf.sum("id").over(Window.orderBy("id").rowsBetween(-2, 0))}
+    assert f"the first {read:,} rows" in str(sash.explain(frame, total))

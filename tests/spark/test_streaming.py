@@ -285,19 +285,27 @@ def test_chains(folder):
     expect_all = hours(minutes(whole).results()).results().to_pylist()
     assert [row for row in expect_all if row["window_end"] <= until] == in_order(two)
     assert set(folder.progress[-1].observedMetrics) == {"sash n", "sash n 2"}
+    after = one.groupBy(F.window("window_end", "2 minutes")).agg(F.sum("n").alias("n"))
+    after = after.select(F.col("window.end").alias("window_end"), "n")
+    assert in_order(folder.run(after, checkpoint="after").found("after")) == in_order(two)
+
+
+@pytest.mark.long
+def test_chains_among_other_operators(folder):
+    whole = events(400)
+    folder.add(whole, files=2)
+    one = minutes(folder.stream(), watermark="8 seconds").results()
     other = sash.stream(folder.stream(), time="ts", watermark="8 seconds").query("all", sf.count(), range="1 minute")
     together = one.drop("plug").union(other.results())
     counts = {}
     for row in folder.run(together, checkpoint="union").found("union"):
         counts.setdefault(row["window_end"], []).append(row["n"])
     assert all(sum(found) == 2 * max(found) for found in counts.values())
-    after = one.groupBy(F.window("window_end", "2 minutes")).agg(F.sum("n").alias("n"))
-    after = after.select(F.col("window.end").alias("window_end"), "n")
-    assert in_order(folder.run(after, checkpoint="after").found("after")) == in_order(two)
     before = folder.stream().withWatermark("ts", "8 seconds").groupBy("plug", F.window("ts", "1 minute"))
     before = before.agg(F.count("*").alias("n")).select(F.window_time("window").alias("window_end"), "n")
     found = folder.run(hours(before).results(), checkpoint="before").found("before")
     plain = sash.stream(whole, time="ts").query("n", sf.count(), range="2 minutes").results().to_pylist()
+    until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
     assert in_order(found) == [row for row in plain if row["window_end"] <= until]
 
 
@@ -335,6 +343,20 @@ def test_names_that_spark_takes_for_the_same_are_refused(folder):
 def test_explain_shows_columns_of_pyspark_as_they_were_given(folder):
     stream = sash.stream(folder.stream(), time="ts", watermark="8 seconds")
     assert "__sash" not in str(stream.query("n", sf.sum(F.col("load") * 2), range="1 minute").explain())
+
+
+def test_a_query_that_is_refused_starts_and_its_first_batch_fails(folder):
+    folder.add(events(20))
+    board = sash.stream(folder.stream(), time="ts", watermark="8 seconds")
+    folder.run(board.query("n", sf.count(), range="1 minute").results())
+    folder.add(events(20))
+    found = board.query("n", sf.max("load"), range="1 minute").results()
+    writer = found.writeStream.format("noop").option("checkpointLocation", str(folder.path / "checkpoint"))
+    query = writer.trigger(availableNow=True).start()
+    with pytest.raises(Exception, match=r"query n is max\(load\) .* and was count"):
+        query.awaitTermination()
+    committed = {path.name for path in (folder.path / "checkpoint" / "commits").glob("[0-9]*")}
+    assert {path.name for path in (folder.path / "checkpoint" / "offsets").glob("[0-9]*")} - committed  # it had begun
 
 
 def test_a_checkpoint_is_of_its_queries(folder):
@@ -385,10 +407,10 @@ def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder, monkeypatch):
     )
 
 
-def test_times_without_a_zone_dates_and_columns_of_pyspark(folder):
+def test_times_without_a_zone_and_columns_of_pyspark(folder):
     whole = events(200)
     folder.add(whole, files=2)
-    source = folder.stream().withColumn("day", F.to_date("ts")).withColumn("plain", F.col("ts").cast("timestamp_ntz"))
+    source = folder.stream().withColumn("plain", F.col("ts").cast("timestamp_ntz"))
     by_plain = sash.stream(source, time=sash.col("plain"), key=F.col("plug"), watermark="8 seconds")
     by_plain = by_plain.query("s", sf.sum(F.col("load") * 2), range="1 minute")
     found = folder.run(by_plain.results(), checkpoint="plain").found("plain")
@@ -397,8 +419,21 @@ def test_times_without_a_zone_dates_and_columns_of_pyspark(folder):
     assert found
     assert all(ends[row["plug"], row["window_end"]] == row["s"] for row in found)
     assert by_plain.results().schema["window_end"].dataType.typeName() == "timestamp_ntz"
-    by_day = sash.stream(source, time="day", watermark="1 day").query("n", sf.count(), range="2 days", slide="1 day")
-    assert folder.run(by_day.results(), checkpoint="day").found("day") == []
+
+
+@pytest.mark.long
+def test_dates(folder):
+    for day in (0, 3):
+        folder.add(
+            pa.table({"ts": [START + timedelta(days=day)], "plug": ["a"], "load": [1], "at": [day]}).cast(
+                pa.schema(TYPES)
+            )
+        )
+    source = folder.stream().withColumn("day", F.to_date("ts"))
+    board = sash.stream(source, time="day", watermark="1 day").query("n", sf.count(), range="2 days", slide="1 day")
+    assert [(row["window_end"].day, row["n"]) for row in in_order(folder.run(board.results()).found())] == [
+        (17, 1), (18, 1),
+    ]  # fmt: skip
 
 
 def test_shards_are_spread_over_partitions(spark):

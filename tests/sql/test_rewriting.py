@@ -1,9 +1,17 @@
 """What becomes of a query before Spark and Sash see it."""
 
+import contextlib
+import sys
+
+import pandas as pd
+import pyarrow as pa
 import pytest
 
+import sash
+from sash import Window
+from sash import functions as sf
 from sash.errors import SashError
-from sql.recording import overs, rewritten
+from sql.recording import Asked, overs, rewritten
 
 TPCC = """
 select dbsystem, tps,
@@ -350,3 +358,35 @@ def test_queries_nested_too_deep_are_refused():
     rewritten(nested(60))
     with pytest.raises(SashError, match="may have 60 levels of queries"):
         rewritten(nested(61))
+
+
+WATCHED: list[str] = []
+
+
+def watch(event, args):
+    if event in ("compile", "exec", "import", "os.system", "subprocess.Popen", "open"):
+        WATCHED.append(f"{event} {args}")
+
+
+def test_text_is_never_run_as_python():
+    """Python tells what it compiles, imports and opens; text of a query is in none of that."""
+    sys.addaudithook(watch)
+    planted = "__import__('os').system('touch planted_by_text')"
+    for text in (
+        f"select sum(x) over (order by {planted}) from t",
+        f"select sum({planted}) over (order by x) from t",
+        f"select median(x, {planted}) over (order by x rows {planted} preceding) from t",
+        f"select sum(x) filter (where {planted}) over (order by x) from t",
+        f"select sum(x) over (order by x) from `{planted}`",
+        planted,
+    ):
+        with contextlib.suppress(SashError, Asked):
+            rewritten(text)
+    with contextlib.suppress(SashError):
+        sash.stream(pa.table({"x": [1]})).query("n", planted, range=2).results()
+    for given in (pa.table({"x": [1]}), pd.DataFrame({"x": [1]})):
+        with pytest.raises(SashError):
+            sash.withColumns(given, {"n": sf.sum(planted).over(Window.orderBy("x"))})
+    assert not [each for each in WATCHED if "planted_by_text" in each]
+    compile("planted_by_text", "here", "eval")
+    assert [each for each in WATCHED if "planted_by_text" in each]  # it would be seen

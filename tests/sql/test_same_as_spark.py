@@ -170,6 +170,8 @@ def test_a_file_does_not_hide_a_table(spark, tmp_path):
         ),
         ("from t select median(x) over (order by y)", "Cannot specify ORDER BY"),
         ("from t |> extend median(x) over (order by y) as m", "Cannot specify ORDER BY"),
+        ("delete from t where median(x) over (order by y) > 1", "Cannot specify ORDER BY"),
+        ("update t set x = median(x) over (order by y)", "Cannot specify ORDER BY"),
         (
             "select y, (select max(m) from (select median(u.z + t.y) over (order by u.z) m from u)) from t",
             "Cannot specify",

@@ -2,6 +2,6 @@
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.call import Call, Over
-from sash.algebra.window_function import WINDOW_FUNCTIONS, WindowFunction, window_function
+from sash.algebra.window_function import WindowFunction
 
-__all__ = ["WINDOW_FUNCTIONS", "Aggregate", "Call", "Over", "WindowFunction", "window_function"]
+__all__ = ["Aggregate", "Call", "Over", "WindowFunction"]

@@ -9,10 +9,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from sash.algebra.call import Call
 from sash.errors import SashError
+
+TAKES = ("numbers", "order", "integers", "texts", "values", "limbs")
+ENDS = ("first", "last", "smallest", "largest")
 
 State = Any  # a scalar or a nested tuple of scalars: integers, floats, booleans
 
@@ -41,7 +44,18 @@ class Aggregate:
         returns: ``"value"``; ``"row"``, where ``lower`` gives the position of the row whose first
             argument is the answer; ``"rows"``, where it gives a ``(start, stop)`` range of positions.
         cast: the NumPy type that inputs are converted to before ``lift``.
+        takes: what ``lift`` makes of a column: ``"numbers"``; ``"order"`` where it only compares values, so that any
+            type that has an order will do; ``"integers"``; ``"texts"``; ``"values"``, which are Python's own, of any
+            type; ``"limbs"``, four for each whole number of 128 bits.
+        gives_input: whether answers are values of the column, and so of its type.
+        exact: whether rows give the very same answer in any order, as long as no value is a float.
+        unique: whether each value is taken once.
+        counts: whether the answer is the number of rows, so that with DISTINCT it is that of different values.
+        few: the rows that alone can matter: ``("first", 1)``, ``("largest", 3)``; also last and smallest. Optional.
+        by_place: whether a partial is where its rows start and stop, and ``lower`` chooses among places.
+        prorated: the aggregate that also takes the share of a span that is in a window. Optional.
         typed: gives the definition for input types (NumPy dtypes), for aggregates that depend on them.
+        for_type: gives the definition for the Arrow type of the first column, or None where that is no other one.
         finish: turns the array of answers into the final one, and may raise ``SashError``: the NumPy array
             of what ``lower`` gave, or, with ``returns="rows"``, the Arrow array of lists of values.
         tame: a cheaper ``combine`` that gives the same where no input is NaN.
@@ -77,6 +91,15 @@ class Aggregate:
     rows: bool = False
     returns: str = "value"
     cast: str | None = None
+    takes: str = "numbers"
+    gives_input: bool = False
+    exact: bool = False
+    unique: bool = False
+    counts: bool = False
+    few: tuple[str, int] | None = None
+    by_place: bool = False
+    prorated: Aggregate | None = None
+    for_type: Callable[[Any], Aggregate | None] | None = None
     typed: Callable[[tuple[Any, ...]], Aggregate] | None = None
     finish: Callable[[Any], Any] | None = None
     tame: Callable[[State, State], State] | None = None
@@ -86,6 +109,11 @@ class Aggregate:
     unpack: Callable[[bytes], State] | None = None
     format: int = 1
     origin: tuple[Any, ...] | None = field(default=None, init=False)  # of a built-in: its name and parameters
+    maker: Callable[..., Aggregate] | None = field(default=None, init=False, repr=False)  # makes it of these
+
+    per_row: ClassVar[bool] = False
+    of_spans: ClassVar[bool] = False
+    framed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -110,6 +138,16 @@ class Aggregate:
             raise SashError(f'returns must be "value", "row" or "rows", got {self.returns!r}')
         if self.returns != "value" and not self.rows:
             raise SashError(f'returns="{self.returns}" needs rows=True, so that lift sees positions')
+        if self.takes not in TAKES:
+            raise SashError(f"takes must be one of {', '.join(TAKES)}, got {self.takes!r}")
+        if self.few is not None and not _is_few(self.few):
+            raise SashError(f'few must be such as ("largest", 3), with one of {", ".join(ENDS)}, got {self.few!r}')
+        if self.by_place and self.returns == "value":
+            raise SashError('by_place needs returns="rows" or "row", so that lower gives places')
+        if self.prorated is not None and not isinstance(self.prorated, Aggregate):
+            raise SashError(f"prorated must be a sash.Aggregate, got {self.prorated!r}")
+        if self.for_type is not None:
+            _takes(self.for_type, "for_type", exactly=1)
 
     def __call__(self, *columns: Any) -> Call:
         """The aggregate of these columns."""
@@ -122,11 +160,7 @@ class Aggregate:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle a built-in by its name, so that whoever unpickles it has the very same."""
-        if self.origin is None:
-            return super().__reduce_ex__(protocol)
-        from sash.algebra.catalogue import builtin
-
-        return builtin, self.origin
+        return super().__reduce_ex__(protocol) if self.origin is None else (self.maker, self.origin)
 
     def __repr__(self) -> str:
         return f"<aggregate {self.name}>"
@@ -149,9 +183,25 @@ class Aggregate:
         return not self.selective
 
     @property
-    def order_sensitive(self) -> bool:
-        """Whether the answer depends on the order of the rows."""
-        return not self.commutative
+    def nth(self) -> tuple[int, bool] | None:
+        """The place of the row whose value is the answer, and whether it is counted from the last; None for others."""
+        one = self.returns == "row" and self.few in (("first", 1), ("last", 1)) and not self.inputs
+        return (1, self.few == ("last", 1)) if one else None
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it may have an order of its own."""
+        return self.returns == "rows" or self.nth is not None
+
+    @property
+    def ignores_nulls(self) -> bool:
+        """Whether it can be told to ignore NULLs."""
+        return self.nth is not None
+
+    @property
+    def no_distinct(self) -> str | None:
+        """Why it cannot be distinct, or None."""
+        return f"{self.name} cannot be distinct: its answer is one row" if self.returns == "row" else None
 
     def of(self, dtypes: tuple[Any, ...]) -> Aggregate:
         """The definition for inputs of these NumPy types."""
@@ -163,6 +213,11 @@ class Aggregate:
         if typed is not None and "typed" not in changes:
             return replace(self, typed=lambda dtypes: typed(dtypes).but(**changes), **changes)
         return replace(self, **changes)
+
+
+def _is_few(few: Any) -> bool:
+    whole = isinstance(few, tuple) and len(few) == 2 and isinstance(few[1], int) and not isinstance(few[1], bool)
+    return whole and few[0] in ENDS and few[1] >= 1
 
 
 def _takes(function: Any, argument: str, *, exactly: int | None = None, least: int = 0) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from sash.errors import SashError
 
-BY_OWN_ORDER = ("first", "last", "any_value")  # aggregates of one row that may be told which order counts
 NULLS = "respect"
 WEIGHTS = ("__sash_share", "__sash_spent")  # columns that a user does not give: what a slice has of a span
 
@@ -42,16 +41,12 @@ class Call:
 
     def distinct(self) -> Call:
         """Each value once in a frame."""
-        name = self.aggregate.name
         if self.of_spans:
             raise SashError(f"{self} cannot be distinct: it weighs spans by their time")
-        if _is_aggregate(self.aggregate):
-            if self.aggregate.returns == "row":
-                raise SashError(f"{name} cannot be distinct: its answer is one row")
-            if not self.columns:
-                raise SashError(f"{name} needs a column to be distinct")
-        elif not self.aggregate.distinct and self.aggregate.family != "distinct":
-            raise SashError(f"{name} cannot be distinct")
+        if reason := self.aggregate.no_distinct:
+            raise SashError(reason)
+        if not self.columns:
+            raise SashError(f"{self.aggregate.name} needs a column to be distinct")
         return replace(self, unique=True)
 
     def prorated(self) -> Call:
@@ -61,12 +56,10 @@ class Call:
         >>> sf.sum("bytes").prorated()
         prorated_sum(bytes)
         """
-        from sash.algebra.catalogue import builtin
-
-        name, given = self.aggregate.name, len(self.columns)
-        if self.unique or (name, given) not in (("sum", 1), ("count", 0)):
+        weighed = getattr(self.aggregate, "prorated", None)
+        if self.unique or weighed is None or len(self.columns) != weighed.inputs - 1:
             raise SashError(f"{self} cannot be prorated: sum and count() can; time_avg is the average over time")
-        return replace(self, aggregate=builtin(f"prorated_{name}"), columns=(*self.columns, WEIGHTS[0]))
+        return replace(self, aggregate=weighed, columns=(*self.columns, WEIGHTS[0]))
 
     def order_by(self, *orders: Any) -> Call:
         """Let the function have an order of its own: such as ``"price desc"``."""
@@ -74,13 +67,9 @@ class Call:
             orders = tuple(orders[0])
         if not orders:
             raise SashError("order_by takes at least one order, got none")
-        function = self.aggregate
-        if _is_aggregate(function):
-            sensible = function.returns == "rows" or function.name in BY_OWN_ORDER
-        else:
-            sensible = function.ordered
-        if not sensible:
-            raise SashError(f"{function.name} takes no order_by; ranks, values, quantiles and lists have an own order")
+        if not self.aggregate.ordered:
+            name = self.aggregate.name
+            raise SashError(f"{name} takes no order_by; ranks, values, quantiles and lists have an own order")
         return replace(self, order=tuple(orders))
 
     def ignore_nulls(self) -> Call:
@@ -108,13 +97,13 @@ class Call:
     @property
     def of_spans(self) -> bool:
         """Whether only events that last have an answer."""
-        return getattr(self.aggregate, "family", "") == "sweep" or any(str(each) in WEIGHTS for each in self.columns)
+        return self.aggregate.of_spans or any(str(each) in WEIGHTS for each in self.columns)
 
     def _with_nulls(self, how: str) -> Call:
-        function = self.aggregate
-        able = function.name in BY_OWN_ORDER if _is_aggregate(function) else function.nulls
-        if not able:
-            raise SashError(f"{function.name} cannot be told how to treat NULLs: that is for first, last, nth and such")
+        if not self.aggregate.ignores_nulls:
+            raise SashError(
+                f"{self.aggregate.name} cannot be told how to treat NULLs: that is for first, last, nth and such"
+            )
         return replace(self, nulls=how)
 
     def __repr__(self) -> str:
@@ -146,10 +135,6 @@ class Over:
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _alone
     __lt__ = __le__ = __gt__ = __ge__ = __neg__ = alias = _get_object_id = _alone
-
-
-def _is_aggregate(function: Any) -> bool:
-    return hasattr(function, "lift")
 
 
 def _described(thing: Any) -> str:

@@ -1,16 +1,19 @@
 """Functions that no partial can hold: ranks, quantiles, values by their own order, counts of distinct values.
 
-They are answered from the frame as a whole. What each of them can do is this table of flags, from which
-the checks, the errors and the support matrix in the docs follow.
+They are answered from the frame as a whole: each class by one family of answers in the engine. What a function can do
+are its fields, from which the checks, the errors and the support matrix in the docs follow.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from sash.algebra.call import Call
 from sash.errors import SashError
+
+MANY = 1000
 
 
 @dataclass(frozen=True)
@@ -19,25 +22,30 @@ class WindowFunction:
 
     Args:
         name: what it is called.
-        family: which question answers it: ``"rank"``, ``"value"``, ``"shift"``, ``"quantile"``,
-            ``"frequency"``, ``"distinct"`` or, for spans, ``"sweep"``.
+        parameters: constants of this call, such as the n of ntile.
         columns: how many columns it takes, at least and at most.
         ordered: whether it may have an order of its own.
         distinct: whether DISTINCT changes anything.
         nulls: whether it may be told to ignore NULLs.
         framed: whether the frame applies without an own order, too.
-        parameters: constants of this call, such as the n of ntile.
+        exact: whether the rows of a frame give the same answer in any order, as long as no value is a float.
 
     """
 
     name: str
-    family: str
+    parameters: tuple[Any, ...] = ()
     columns: tuple[int, int] = (1, 1)
     ordered: bool = False
     distinct: bool = False
     nulls: bool = False
     framed: bool = True
-    parameters: tuple[Any, ...] = ()
+    exact: bool = False
+    origin: tuple[Any, ...] | None = field(default=None, init=False, compare=False)  # what names it in the catalogue
+    maker: Callable[..., Any] | None = field(default=None, init=False, compare=False, repr=False)
+
+    per_row: ClassVar[bool] = False  # whether it answers a row of the frame, not the frame
+    of_spans: ClassVar[bool] = False  # whether only events that last have an answer
+    nth: ClassVar[tuple[int, bool] | None] = None  # the place of the row whose value it is, and whether from the last
 
     def __call__(self, *columns: Any) -> Call:
         """The function of these columns."""
@@ -47,47 +55,129 @@ class WindowFunction:
             raise SashError(f"{self.name} takes {takes} columns, got {len(columns)}: {columns!r}")
         return Call(self, columns)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle a built-in by its name, so that whoever unpickles it has the very same."""
+        return super().__reduce_ex__(protocol) if self.origin is None else (self.maker, self.origin)
+
     def __repr__(self) -> str:
         return f"<window function {self.name}>"
 
+    @property
+    def no_distinct(self) -> str | None:
+        """Why it cannot be distinct, or None."""
+        return None if self.distinct else f"{self.name} cannot be distinct"
 
-MANY = 1000
-
-WINDOW_FUNCTIONS = {
-    function.name: function
-    for function in (
-        *(
-            WindowFunction(name, "rank", columns=(0, MANY), ordered=True, framed=False)
-            for name in ("rank", "dense_rank", "row_number", "percent_rank", "cume_dist", "ntile")
-        ),
-        *(
-            WindowFunction(name, "value", ordered=True, nulls=True)
-            for name in ("first_value", "last_value", "nth_value")
-        ),
-        *(
-            WindowFunction(name, "shift", columns=(1, 2), ordered=True, nulls=True, framed=False)
-            for name in ("lead", "lag")
-        ),
-        *(
-            WindowFunction(name, "quantile", columns=(1, 2), ordered=True, distinct=True)
-            for name in ("percentile_disc", "percentile_cont", "percentile", "median")
-        ),
-        WindowFunction("mad", "quantile"),
-        WindowFunction("mode", "frequency", ordered=True),
-        WindowFunction("entropy", "frequency"),
-        WindowFunction("count_distinct", "distinct", columns=(1, MANY)),
-    )
-}
-
-OF_SPANS = {name: WindowFunction(name, "sweep", columns=(0, 0)) for name in ("max_concurrent", "covered")}
+    @property
+    def ignores_nulls(self) -> bool:
+        """Whether it can be told to ignore NULLs."""
+        return self.nulls
 
 
-def window_function(name: str, *parameters: Any) -> WindowFunction:
-    """The built-in window function of this name.
+BEFORE, ITSELF, EQUALS, VALUES = "before its equals", "before itself", "up to its equals", "values before"
 
-    >>> window_function("ntile", 4).parameters
-    (4,)
+
+@dataclass(frozen=True, repr=False)
+class RankFunction(WindowFunction):
+    """A rank of the row, or of values that are given, among the rows of the frame.
+
+    ``counts`` says which rows it counts: those before the row's equals, before the row itself, up to its last equal,
+    or the different values before it. ``lower`` makes the answer of that count: of the rows counted, the rows of the
+    frame, whether the row is not one of them, and the parameters; NumPy arrays to the answers and whether each is not
+    NULL. Without it the answer is one more than the count.
     """
-    from dataclasses import replace
 
-    return replace((WINDOW_FUNCTIONS | OF_SPANS)[name], parameters=parameters)
+    columns: tuple[int, int] = (0, MANY)
+    ordered: bool = True
+    framed: bool = False
+    counts: str = BEFORE
+    lower: Callable[[Any, Any, Any, tuple[Any, ...]], tuple[Any, Any]] | None = None
+
+    per_row: ClassVar[bool] = True
+
+    @property
+    def by_row(self) -> bool:
+        """Whether equal rows have different answers."""
+        return self.counts == ITSELF
+
+
+@dataclass(frozen=True, repr=False)
+class ValueFunction(WindowFunction):
+    """The value of the n-th row of the frame, from its first or its last; ``folded`` is the same as an aggregate."""
+
+    ordered: bool = True
+    nulls: bool = True
+    nth: tuple[int, bool] = (1, False)  # type: ignore[misc]
+    folded: Any = None
+
+
+@dataclass(frozen=True, repr=False)
+class ShiftFunction(WindowFunction):
+    """The value so many rows after the row, or before it where ``ahead`` is -1."""
+
+    columns: tuple[int, int] = (1, 2)
+    ordered: bool = True
+    nulls: bool = True
+    framed: bool = False
+    ahead: int = 1
+
+    per_row: ClassVar[bool] = True
+    by_row: ClassVar[bool] = True
+
+    @property
+    def offset(self) -> int:
+        """How many rows after the row; negative before it."""
+        return int(self.parameters[0]) * self.ahead
+
+
+@dataclass(frozen=True, repr=False)
+class QuantileFunction(WindowFunction):
+    """A value below which a share of the rows lies: one of the values where ``discrete``."""
+
+    columns: tuple[int, int] = (1, 2)
+    ordered: bool = True
+    distinct: bool = True
+    exact: bool = True
+    discrete: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class Deviation(WindowFunction):
+    """The median distance from the median."""
+
+    exact: bool = True
+
+
+@dataclass(frozen=True, repr=False)
+class Mode(WindowFunction):
+    """The value that occurs most often."""
+
+    ordered: bool = True
+    exact: bool = True
+
+
+@dataclass(frozen=True, repr=False)
+class Entropy(WindowFunction):
+    """The entropy of how often values occur."""
+
+
+@dataclass(frozen=True, repr=False)
+class CountDistinct(WindowFunction):
+    """How many different values there are."""
+
+    columns: tuple[int, int] = (1, MANY)
+    exact: bool = True
+
+    @property
+    def no_distinct(self) -> None:
+        """It is distinct, and may be told so."""
+        return
+
+
+@dataclass(frozen=True, repr=False)
+class SpanFunction(WindowFunction):
+    """How many spans there are at a time: the most of them, or how long there is one."""
+
+    columns: tuple[int, int] = (0, 0)
+    peaks: bool = True
+
+    of_spans: ClassVar[bool] = True

@@ -52,10 +52,11 @@ def check(file: File, set_: Set = None, stream: Stream = None, as_json: Json = F
     with told(as_json):
         from sash.pipelines import load
         from sash.pipelines.building import build
-        from sash.pipelines.targets import checked
+        from sash.pipelines.targets import check_places, checked
 
         loaded = load(file, values(set_), stream)
         with session(loaded) as (spark, _):
+            check_places(loaded, spark)
             checked(loaded, spark, build(loaded, spark))
         if as_json:
             print(json.dumps({"event": "checked", "pipeline": loaded.file.stem}))

@@ -14,9 +14,9 @@ from sash.cli.output import said, shown
 from sash.errors import SashError
 from sash.expressions.naming import quoted
 from sash.kernels.compiling import disk
+from sash.sql.names import NAMES
 from sash.sql.registry import REGISTERED
 from sash.sql.tokens import read
-from sash.sql.vocabulary import FUNCTIONS
 
 HELP = r"""Statements end with a semicolon; files are tables: select * from 'trades.parquet';
   \explain QUERY;  how a query would be answered      \d        the tables
@@ -104,7 +104,7 @@ class Shell:
 
     def functions(self, beginning: str) -> None:
         """Show the functions over windows."""
-        said(", ".join(name for name in sorted([*FUNCTIONS, *REGISTERED]) if name.startswith(beginning)))
+        said(", ".join(name for name in sorted([*NAMES, *REGISTERED]) if name.startswith(beginning)))
 
     def show_at_most(self, rows: str) -> None:
         """Set how many rows are shown."""
@@ -197,7 +197,7 @@ def _rows(frame: Any) -> Any:
 
 def _words() -> list[str]:
     """What a query may say that is no name of the user's."""
-    return [*FUNCTIONS, *REGISTERED, *WORDS]
+    return [*NAMES, *REGISTERED, *WORDS]
 
 
 def _complete(text: str) -> bool:

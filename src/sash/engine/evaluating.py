@@ -8,8 +8,16 @@ from typing import Any
 import pyarrow as pa
 
 from sash.algebra import Aggregate, Over
-from sash.algebra.catalogue.positions import COLLECT, FIRST, LAST
-from sash.algebra.catalogue.sums import COUNT
+from sash.algebra.window_function import (
+    CountDistinct,
+    Deviation,
+    Entropy,
+    Mode,
+    QuantileFunction,
+    RankFunction,
+    ShiftFunction,
+    ValueFunction,
+)
 from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.folds import aggregate
 from sash.engine.answering.frequencies import count_distinct, frequency
@@ -28,12 +36,14 @@ from sash.kernels.threads import threads
 from sash.planner import Choice, Plan, Sorting, Step, choose
 
 FAMILIES = {
-    "rank": rank,
-    "value": value,
-    "shift": shift,
-    "quantile": quantile,
-    "frequency": frequency,
-    "distinct": count_distinct,
+    RankFunction: rank,
+    ValueFunction: value,
+    ShiftFunction: shift,
+    QuantileFunction: quantile,
+    Deviation: quantile,
+    Mode: frequency,
+    Entropy: frequency,
+    CountDistinct: count_distinct,
 }
 
 
@@ -90,12 +100,12 @@ def asked_of(question: Question) -> Asked:
     """What an expression comes down to, by the family of its function."""
     function = question.function
     if not isinstance(function, Aggregate):
-        return FAMILIES[function.family](question)
-    if function.combine in (FIRST.combine, LAST.combine):
+        return FAMILIES[type(function)](question)
+    if function.nth is not None:
         return value(question)
-    if question.call.unique and function.combine is COUNT.combine and function.lift is COUNT.lift:
+    if question.call.unique and function.counts:
         return count_distinct(question)
-    if function.combine is COLLECT.combine:
+    if function.by_place:
         return listed(question)
     return aggregate(question)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,7 @@ def together(tables: Iterable[pa.Table], size: int, rows: int | None = None) -> 
         yield pa.concat_tables(waiting, promote_options="default")
 
 
+@lru_cache(1 << 10)
 def _fixed(kind: pa.DataType) -> int | None:
     """The bytes of a value, where these are the same for all; of those in a dictionary, of its number."""
     if isinstance(kind, pa.BaseExtensionType):

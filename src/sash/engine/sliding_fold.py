@@ -15,8 +15,8 @@ import pyarrow as pa
 from sash.algebra import Aggregate, Call, Over
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted, read
-from sash.engine.answering.inputs import ORDINAL, Lifted, builtin, lifted
-from sash.engine.decimals import limbs
+from sash.engine.answering.inputs import Lifted, lifted
+from sash.engine.limbs import limbs
 from sash.engine.placing import placed
 from sash.engine.sorted_rows import Kept
 from sash.engine.specification import Specification
@@ -27,19 +27,6 @@ from sash.kernels.compiling.accessors import define
 from sash.kernels.fifo.flatfat_window import FlatFat
 from sash.kernels.index.merging import joining
 from sash.kernels.inputs import Inputs
-
-LARGEST = Aggregate(
-    "largest",
-    lift=lambda row, a, b, c, d: ((d, c, b, a), row),  # the highest limb first, to be compared so
-    combine=lambda a, b: b if b[0] > a[0] else a,
-    lower=lambda s: s[1],
-    rows=True,
-    returns="row",
-    cast="int64",
-)
-SMALLEST = LARGEST.but(name="smallest", combine=lambda a, b: b if b[0] < a[0] else a)
-BY_LIMBS = {"max": LARGEST, "max_by": LARGEST, "arg_max": LARGEST,
-            "min": SMALLEST, "min_by": SMALLEST, "arg_min": SMALLEST}  # fmt: skip
 
 
 class Fold:
@@ -86,16 +73,16 @@ class Fold:
         """Values that NumPy cannot compare, as whole numbers that it can: the answer is the row that has it."""
         function, column = self.call.aggregate, question.columns[-1]
         array = question.rows.column(column)
-        if function.name not in BY_LIMBS or not (pa.types.is_decimal(array.type) or array.type == pa.uint64()):
+        wide = None if function.for_type is None else function.for_type(array.type)
+        if wide is None or wide.takes != "limbs":
             raise Refused(f"{self.call} in a sliding window takes a column of numbers or times, got {array.type}")
         kept = question.kept(column)
-        aggregate = BY_LIMBS[function.name].but(compiled=function.compiled)
-        return kept, Lifted(aggregate, tuple(map(kept.only, limbs(array, function.name))))
+        return kept, Lifted(wide.but(compiled=function.compiled), tuple(map(kept.only, limbs(array, function.name))))
 
 
 def _ranked(question: Question) -> bool:
     """Whether a batch would number the values by their order among themselves, which says nothing of other batches."""
-    inputs = question.columns[-question.function.inputs :] if builtin(question.function, ORDINAL) else ()
+    inputs = question.columns[-question.function.inputs :] if question.function.takes == "order" else ()
     kinds = [question.rows.source(column).type for column in inputs]
     return any(not pa.types.is_primitive(kind) or pa.types.is_interval(kind) or kind == pa.uint64() for kind in kinds)
 

@@ -11,8 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate, Call
-from sash.algebra.catalogue import builtin
-from sash.algebra.catalogue.positions import COLLECT
 from sash.engine.batches import schema_of, table_of
 from sash.engine.sliding_fold import Fold
 from sash.engine.sliding_state import LiveRows, arrays_of, rows_of, written
@@ -186,11 +184,11 @@ def _checked(call: Any) -> Call:
         raise SashError(f'calls must be such as sf.max("load"), or a dict of such, got {call!r}')
     function = call.aggregate
     if not isinstance(function, Aggregate):
-        if function.name not in ("first_value", "last_value"):
+        if getattr(function, "folded", None) is None:
             raise Refused(f"{call} has no place in a sliding window: {function.name} is no aggregate of partials")
-        function = builtin(function.name)
+        function = function.folded
         call = replace(call, aggregate=function)
-    if function.combine is COLLECT.combine:
+    if function.by_place:
         raise Refused(f"{call} has no place in a sliding window: {function.name} takes rows that follow each other")
     if call.unique and not function.selective:
         raise Refused(f"{call} has no place in a sliding window: what is distinct is not known of partials")

@@ -8,20 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as kinds
 
-from sash.algebra import Aggregate, Over
-from sash.engine.answering.inputs import builtin
+from sash.algebra import Over
 from sash.engine.reading import arguments_of
 from sash.engine.specification import Specification
 from sash.expressions.columns import Expression, Literal, Name
-
-# What is the same for the rows of a frame in any order, as long as no value is a float: floats that are equal
-# need not be the same, and their sums are rounded.
-OF_SETS = frozenset((
-    "count", "count_distinct", "sum", "min", "max", "min_count", "max_count", "range", "ith_smallest", "top_k",
-    "any", "some", "bool_or", "every", "bool_and", "bit_and", "bit_or", "bit_xor", "bloom_filter",
-    "rank", "dense_rank", "percent_rank", "cume_dist",
-    "percentile_disc", "percentile_cont", "percentile", "median", "mad", "mode",
-))  # fmt: skip
 
 
 def settle(rows: Specification, columns: Mapping[str, Over], among: Iterable[Over] = ()) -> None:
@@ -48,10 +38,11 @@ def _text(expression: Expression) -> str:
 
 
 def depends_on_ties(over: Over, rows: Specification) -> bool:
-    """Whether an answer may change where rows that are equal in the order of the window change places."""
-    function = over.call.aggregate
-    known = builtin(function, OF_SETS) if isinstance(function, Aggregate) else function.name in OF_SETS
-    if not known or over.window.frame.kind == "rows":
+    """Whether an answer may change where rows that are equal in the order of the window change places.
+
+    Floats that are equal need not be the same, and their sums are rounded.
+    """
+    if not over.call.aggregate.exact or over.window.frame.kind == "rows":
         return True
     return any(_has_floats(rows.source(each).type) for each in arguments_of(over))
 

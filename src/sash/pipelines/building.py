@@ -19,6 +19,7 @@ from sash.expressions.naming import quoted
 from sash.pipelines.loading import Loaded
 from sash.pipelines.model import ONLY_STREAMS, Delta, Source, SpansStep, SqlStep, StreamStep, Until, WindowsStep
 from sash.spark import queries, reading
+from sash.sql import reads
 from sash.sql.continuous import aggregate_of
 from sash.windows.extents import delta, punctuation
 
@@ -51,9 +52,8 @@ def build(loaded: Loaded, spark: Any, explains: bool = False) -> Built:
     for number, step in enumerate(loaded.pipeline.steps):
         with at(loaded, "steps", number, *(["sql"] if isinstance(step, SqlStep) else [])):
             if isinstance(step, SqlStep):
-                named = [
-                    need for name, need in built.needs.items() if re.search(rf"\b{name}\b", step.sql, re.IGNORECASE)
-                ]
+                said = reads.names(step.sql)
+                named = [need for name, need in built.needs.items() if name.lower() in said]
                 built.needs[step.name] = set().union(*named)
                 _queried(built, spark, step.name, step.sql, explains)
                 continue

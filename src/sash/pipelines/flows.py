@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from sash.pipelines.loading import Loaded
 from sash.pipelines.model import SpansStep, SqlStep, StreamStep
 from sash.pipelines.reporting import Progress, Reporter
 from sash.spark import batches, checkpoints, flowing, messages, writing
+from sash.sql import reads
 from sash.sql.rows import rows_of
 
 BESIDE = ("console", "memory", "noop")  # formats that keep nothing
@@ -60,7 +60,8 @@ def before(loaded: Loaded, name: str) -> set[str]:
     if isinstance(step, SqlStep):
         steps = loaded.pipeline.steps[: loaded.pipeline.steps.index(step)]
         earlier = [*loaded.pipeline.sources, *(each.name for each in steps)]
-        names = {each for each in earlier if re.search(rf"\b{each}\b", step.sql, re.IGNORECASE)}
+        said = reads.names(step.sql)
+        names = {each for each in earlier if each.lower() in said}
     else:
         names = {step.from_}
     return names.union(*(before(loaded, each) for each in names))
@@ -82,6 +83,7 @@ def check(loaded: Loaded, spark: Any, targets: list[writing.Target]) -> None:
                 else:
                     _check_layout(loaded, spark, target, f"{_root(loaded)}/{flow.name}", several=True)
                     checkpoints.check_alone(spark, target, folder)
+                checkpoints.check_timeline(spark, target, folder)
         if flow.splits and folder is not None:
             with at(loaded, "sinks", flow.sinks[0]):
                 checkpoints.check_members(spark, folder, [targets[number].name for number in flow.sinks])

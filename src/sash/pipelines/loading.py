@@ -26,6 +26,7 @@ WORDS = {
     "bool_parsing": "must be true or false",
     "too_short": "must not be empty",
 }
+UNTOLD = ("missing", "extra_forbidden", "too_short", "value_error", "kind")  # errors that have no value, or say it
 SIZES = 'must be an interval such as "15 minutes", a number of rows, { delta = 5, of = "km" } or { until = "…" }'
 KINDS = ("sql", "windows", "stream", "spans")
 
@@ -174,10 +175,17 @@ def _told(text: Text, error: ValidationError) -> PipelineError:
         if words is None:
             words = each["msg"].removeprefix("Value error, ")
             words = words if each["type"] in ("value_error", "kind") else words[:1].lower() + words[1:]
+        if each["type"] not in UNTOLD and isinstance(each["input"], str | int | float):
+            words += f", got {_shown(each['input'])}"
         name = ".".join(str(key) for key in path if not isinstance(key, int))
         shown = f"{name} {words}" if each["type"] not in ("value_error", "kind") else words
         sentences[str(text.error(shown, *path))] = None
     return PipelineError("\n".join(sentences))
+
+
+def _shown(value: Any) -> str:
+    """A value as a file has it."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _path(path: tuple[str | int, ...]) -> tuple[str | int, ...]:

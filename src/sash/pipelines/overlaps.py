@@ -27,13 +27,19 @@ class Folder:
     names: tuple[str, ...]
 
 
-def overlap(path: str, others: set[str]) -> bool:
+def overlap(path: str, others: set[str], default: str = "file:") -> bool:
     """Whether a path is one of the others, is inside of one, or holds one; the others may have patterns (globs).
 
+    Paths without a scheme are in the default store.
+
+    >>> overlap("/data", {"hdfs://name/data/in"}), overlap("/data", {"hdfs://name/data/in"}, "hdfs://name:8020")
+    (False, True)
     >>> overlap("s3a://b/data", {"s3://b/data/in/"}), overlap("s3a://b/data", {"s3a://b/database"})
     (True, False)
     """
-    return any(_meet(here, there) for each in others for there in places(each) for here in places(path))
+    return any(
+        _meet(here, there) for each in others for there in places(each, default) for here in places(path, default)
+    )
 
 
 def _meet(here: Folder, there: Folder) -> bool:
@@ -53,17 +59,20 @@ def _same(name: str, other: str) -> bool:
     return fnmatch.fnmatchcase(one, pattern.replace("[^", "[!"))
 
 
-def places(path: str) -> Iterator[Folder]:
+def places(path: str, default: str = "file:") -> Iterator[Folder]:
     """What a path may mean: with each of its {alternatives}, with %20 as it stands and decoded, through links."""
     found = ALTERNATIVES.search(path)
     if found is not None:
         for each in found[1].split(","):
-            yield from places(path[: found.start()] + each + path[found.end() :])
+            yield from places(path[: found.start()] + each + path[found.end() :], default)
         return
     for text in {path, unquote(path)}:
         scheme = re.match(r"([A-Za-z][\w+.-]+):", text)
         if scheme is None or scheme[1].lower() == "file":
             yield from _local(re.sub(r"^[A-Za-z]+:(//(localhost)?(?=/))?", "", text) if scheme else text)
+            if scheme is None and not default.lower().startswith("file:"):
+                home = "" if text.startswith("/") else "/user/*/"  # where paths of HDFS begin, unless they say
+                yield _remote(f"{default.rstrip('/')}{home}{text}")
         else:
             yield _remote(text)
 

@@ -16,7 +16,7 @@ from sash.pipelines import flows
 from sash.pipelines.building import Built, build
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Reporter, Summary, Written
-from sash.pipelines.targets import checked
+from sash.pipelines.targets import check_places, checked
 from sash.spark import batches, flowing, messages, queries, reading, writing
 from sash.sql import texts
 
@@ -40,6 +40,7 @@ def run(
 
     """
     reporter = reporter or Reporter()
+    check_places(loaded, spark)
     built = build(loaded, spark)
     targets = checked(loaded, spark, built)
     summary = Summary(loaded.file.stem, "stream" if loaded.streaming else "batch")

@@ -10,33 +10,46 @@ from sash.pipelines import flows, overlaps
 from sash.pipelines.building import Built, at, resolved
 from sash.pipelines.loading import Loaded
 from sash.pipelines.model import SqlStep
-from sash.spark import flowing, writing
+from sash.spark import flowing, messages, passing, reading, stores, writing
 from sash.sql.reads import reads
 
 ADDS = ("kafka", *flows.BESIDE)  # formats that replace nothing
 
 
-def checked(loaded: Loaded, spark: Any, built: Built) -> list[writing.Target]:
-    """The targets of the sinks; what could not be written, or would take away what is read, is refused."""
-    targets = []
+def check_places(loaded: Loaded, spark: Any) -> None:
+    """Refuse to write what is read, by the names of places alone: before a store that may be away is asked."""
     files, tables = _read(loaded, spark)
     checkpoints = loaded.pipeline.stream.checkpoint
     written = {resolved(loaded, checkpoints)} if checkpoints else set()
-    filled: dict[tuple[str, ...], str] = {}  # tables, and how
+    named = {
+        *files,
+        *(str(each) for sink in loaded.pipeline.sinks for each in (sink.path, sink.options.get("path")) if each),
+    }
+    elsewhere = any(reading.SCHEME.match(path) for path in (*named, *written))  # else all are in one store
+    store = stores.default_store(spark) if elsewhere else stores.LOCAL
     for number, sink in enumerate(loaded.pipeline.sinks):
         with at(loaded, "sinks", number):
             target = _target(loaded, number)
             paths = {resolved(loaded, str(each)) for each in (sink.path, sink.options.get("path")) if each}
-            if any(overlaps.overlap(path, files) for path in paths) or _tables(spark, target) & tables:
+            if any(overlaps.overlap(path, files, store) for path in paths) or _tables(spark, target) & tables:
                 raise SashError(f"{target.shown} is read by this pipeline; it cannot be written, too")
-            if any(overlaps.overlap(path, written) for path in paths):
+            if any(overlaps.overlap(path, written, store) for path in paths):
                 raise SashError(f"{target.shown} holds, or is inside, what another sink or the checkpoint writes")
             written |= paths
+
+
+def checked(loaded: Loaded, spark: Any, built: Built) -> list[writing.Target]:
+    """The targets of the sinks; what could not be written, or would take away what another sink does, is refused."""
+    targets = []
+    filled: dict[tuple[str, ...], str] = {}  # tables, and how
+    for number in range(len(loaded.pipeline.sinks)):
+        with at(loaded, "sinks", number):
+            target = _target(loaded, number)
             for table in _tables(spark, target):
                 if "overwrite" in (filled.get(table), target.mode) and table in filled:
                     raise SashError(f"{target.shown} is what another sink writes, which one of them would replace")
                 filled[table] = target.mode
-            _check_columns(built.frames[loaded.taken(sink)], target, sink.late)
+            _check_columns(_columns(loaded, built, number), target)
             if loaded.streaming:
                 _check_stream(loaded, built, number, target)
             writing.check(spark, target, loaded.streaming)
@@ -105,15 +118,23 @@ def _check_mode(loaded: Loaded, spark: Any, number: int, target: writing.Target)
     )
 
 
-def _check_columns(frame: Any, target: writing.Target, late: bool) -> None:
-    if late:
-        return
-    doubled = [name for name, count in Counter(name.lower() for name in frame.columns).items() if count > 1]
+def _columns(loaded: Loaded, built: Built, number: int) -> list[str]:
+    """The columns that a sink writes; of late rows, as ``flows`` and ``batches`` put them together."""
+    sink, taken = loaded.pipeline.sinks[number], loaded.taken(loaded.pipeline.sinks[number])
+    if not sink.late:
+        return list(built.frames[taken].columns)
+    rows = passing.shown(built.boards[taken].open().late()).column_names
+    kept = messages.KEPT if flows.messages_of(loaded, built, taken) else ()
+    return ["reason", *(name for name in rows if name != "reason"), *kept]
+
+
+def _check_columns(columns: list[str], target: writing.Target) -> None:
+    doubled = [name for name, count in Counter(name.lower() for name in columns).items() if count > 1]
     if doubled and target.kind not in flows.BESIDE:
         raise SashError(f"two columns to write are called {doubled[0]}; give one another name")
     for name in (*target.partition_by, *([target.key] if target.key else [])):
-        if name not in frame.columns:
-            raise SashError(f"there is no column {name} to write; there are {', '.join(frame.columns)}")
+        if name not in columns:
+            raise SashError(f"there is no column {name} to write; there are {', '.join(columns)}")
 
 
 def _check_stream(loaded: Loaded, built: Built, number: int, target: writing.Target) -> None:

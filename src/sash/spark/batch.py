@@ -67,9 +67,9 @@ def _whole(over: Over) -> Over:
 def _needs_order(over: Over) -> bool:
     """Whether an expression depends on the order of the rows within a partition."""
     function, frame = over.call.aggregate, over.window.frame
-    if getattr(function, "framed", True):
+    if function.framed:
         return frame.kind == "rows" and not (frame.start.is_unbounded and frame.end.is_unbounded)
-    return not over.call.order and function.name in ("row_number", "ntile", "lead", "lag")
+    return not over.call.order and function.by_row
 
 
 def _exchanged(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from sash.errors import SashError
 from sash.spark import queries
-from sash.spark.writing import ANOTHER, METADATA, Target, is_local
+from sash.spark.writing import ANOTHER, BATCH, METADATA, Target, is_local
 
 MEMBERS = "sash_sinks"  # in a checkpoint, a folder with the names of the sinks
 
@@ -75,8 +76,78 @@ def check_parts(spark: Any, target: Target, checkpoint: str | None) -> None:
         )
 
 
+def check_timeline(spark: Any, target: Target, checkpoint: str | None) -> None:
+    """Refuse files of batches that the checkpoint does not know: it is older, and would bring their rows again.
+
+    Spark notes a batch in the checkpoint before it runs, so that files are never ahead of it by themselves.
+    """
+    if not target.by_files or checkpoint is None:
+        return
+    path = str(target.path).rstrip("/")
+    known = max(_numbers(spark, f"{checkpoint}/offsets"), default=-1)
+    apart = [number for number in _numbers(spark, path, f"{BATCH}=", known) if number > known]
+    if not apart and not _is_noted(spark, f"{path}/{METADATA}", known):
+        return
+    remove = "" if not apart else (
+        f"remove {BATCH}={min(apart)} and all later ones, here and where the other sinks of the query write, if the "
+        "sources still have what these were made from; or "
+    )  # fmt: skip
+    raise SashError(
+        f"{target.shown} has later batches of a stream than the checkpoint {checkpoint} knows of "
+        f"({f'{known} is its last' if known >= 0 else 'none'}): an older copy of it was restored, or it is another "
+        "one. What comes now would stand beside the rows of those batches, or be taken for done: go on with the newest "
+        f"checkpoint; or {remove}begin anew, with another [stream] checkpoint and other places to "
+        "write to"
+    )
+
+
+def _numbers(spark: Any, folder: str, before: str = "", beyond: int = -1) -> list[int]:
+    """The numbers that what is in a folder is named by, at least those beyond one."""
+    if is_local(spark, folder):
+        paths = [f"{folder}/{each.name}" for each in Path(folder).glob("*")]
+    else:
+        paths = _found(spark, f"{folder}/{before}{above(beyond)}")
+    form = re.compile(rf"/{re.escape(folder.rpartition('/')[2])}/{before}(\d+)(?:\.compact)?(?:/|$)")
+    return [int(found[1]) for path in paths if (found := form.search(path))]
+
+
+def _is_noted(spark: Any, notes: str, beyond: int) -> bool:
+    """Whether Spark's own notes of what is in a folder have a batch beyond a number; it does not list hidden files."""
+    if is_local(spark, notes):
+        return any(number > beyond for number in _numbers(spark, notes))
+    return _files(spark, f"{notes}/{above(beyond)}", some=False)
+
+
+def above(number: int) -> str:
+    """A pattern (glob) of names that begin with a number above one, so that a store lists no others.
+
+    >>> above(-1), above(38)
+    ('[0-9]*', '{[4-9][0-9]*,39*,[1-9][0-9][0-9]*}')
+    """
+    if number < 0:
+        return "[0-9]*"
+    text = str(number)
+    found = []
+    for place, digit in enumerate(text):
+        if digit < "9":
+            least = f"[{int(digit) + 1}-9]" if digit < "8" else "9"
+            found.append(f"{text[:place]}{least}{'[0-9]' * (len(text) - place - 1)}*")
+    return "{" + ",".join([*found, "[1-9]" + "[0-9]" * len(text) + "*"]) + "}"
+
+
 def _members(checkpoint: str) -> str:
     return f"{checkpoint}/{MEMBERS}"
+
+
+def _found(spark: Any, pattern: str) -> list[str]:
+    """The files at, or below, what a pattern finds that only Spark can reach."""
+    try:
+        found = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(pattern)
+        return list(found.inputFiles())
+    except Exception as error:
+        if queries.refusal(error) is None or "PATH_NOT_FOUND" not in str(error):
+            raise
+        return []
 
 
 def _files(spark: Any, path: str, some: bool = True) -> bool:

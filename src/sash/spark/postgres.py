@@ -146,13 +146,20 @@ def _sweep(spark: Any, options: Mapping[str, Any], books: Books, writes: list[di
     dead = [
         each["token"]
         for each in writes
-        if each["token"] != books.token
-        and TOKEN.fullmatch(each["token"])
-        and (each["ended"] or (not processes.lives(each["process"]) if here and each["place"] == here else each["old"]))
+        if each["token"] != books.token and TOKEN.fullmatch(each["token"]) and is_dead(each, here)
     ]
     if dead:
         with contextlib.suppress(Exception):  # the next write tries again
             _asked(spark, options, DONE, books.sweep(dead))
+
+
+def is_dead(write: Mapping[str, Any], here: str) -> bool:
+    """Whether nobody goes on with a write: as its process tells where it is of this place; else, as its age does."""
+    if write["ended"]:
+        return True
+    if here and write["place"] == here and processes.FORM.fullmatch(write["process"]):
+        return not processes.lives(write["process"])
+    return bool(write["old"])
 
 
 def _asked(spark: Any, options: Mapping[str, Any], query: str, first: str | None = None) -> Any:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+FORM = re.compile(r"\d+ \d+")  # of a process, as own() gives it
 
 
 def place() -> str:

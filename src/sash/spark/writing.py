@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from sash.errors import SashError
 from sash.expressions.naming import quoted
-from sash.spark import postgres
+from sash.spark import postgres, stores
 from sash.spark.reading import SCHEME, by_ending
 
 METADATA = "_spark_metadata"  # in a folder that a stream writes
@@ -135,7 +135,9 @@ def is_local(spark: Any, path: str) -> bool:
     """Whether files that Spark writes are those of this process: no cluster, no server in between."""
     if SCHEME.match(path) or type(spark).__module__.startswith("pyspark.sql.connect"):
         return False
-    return str(spark.conf.get("spark.master", "")).startswith("local")
+    if not str(spark.conf.get("spark.master", "")).startswith("local"):
+        return False
+    return stores.default_store(spark).startswith(stores.LOCAL)
 
 
 def _replaces_parts(spark: Any, target: Target) -> bool:

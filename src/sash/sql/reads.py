@@ -30,6 +30,18 @@ def reads(text: str) -> tuple[set[str], set[str]]:
     return tables, files
 
 
+def names(text: str) -> set[str]:
+    """All names in a query, in small letters: of tables among others, but no word of a comment.
+
+    >>> sorted(names("select `A b` from t -- not of u"))
+    ['a b', 'from', 'select', 't']
+    """
+    tokens = read(text).tokens
+    strings = {each.value.lower() for each in tokens if each.kind == STRING}  # FROM IDENTIFIER('t')
+    known = {each.name.lower() for each in tokens if each.is_name}
+    return known | (strings if "identifier" in known else set())
+
+
 def _chain(source: Source, place: int) -> list[str]:
     """The parts of a name, such as db.orders."""
     parts: list[str] = []

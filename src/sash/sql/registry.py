@@ -6,6 +6,7 @@ import re
 
 from sash.algebra import Aggregate
 from sash.errors import SashError
+from sash.sql.names import NAMES
 
 REGISTERED: dict[str, Aggregate] = {}
 
@@ -22,14 +23,12 @@ def register(aggregate: Aggregate) -> Aggregate:
     ... ))
     >>> query = "select geomean(price) over (order by at rows 9 preceding) from trades"  # for sash.sql
     """
-    from sash.sql.vocabulary import FUNCTIONS
-
     if not isinstance(aggregate, Aggregate):
         raise SashError(f"register takes a sash.Aggregate, got {aggregate!r} of type {type(aggregate).__name__}")
     name = aggregate.name
     if not re.fullmatch(r"[^\W\d]\w*", name):
         raise SashError(f"register takes an aggregate whose name is one word, got {name!r}")
-    if name.lower() in FUNCTIONS:
+    if name.lower() in NAMES:
         raise SashError(f"register takes an aggregate with a name of its own, got {name!r}, which is built in")
     REGISTERED[name.lower()] = aggregate
     return aggregate

@@ -1,5 +1,6 @@
 """Folders of processes that were killed go at the next start; those of processes that live, and others', stay."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 
 from sash.engine.spilling import answers
 from sash.engine.spilling.files import Directory
-from sash.engine.spilling.folders import LOCK, PREFIX, Folder, _swept, machine
+from sash.engine.spilling.folders import LOCK, NEW, PREFIX, Folder, _swept, machine
 
 SPILLING = """
 import sys
@@ -139,3 +140,26 @@ def test_a_generator_that_is_let_go_leaves_nothing(disk):
     assert len(os.listdir(disk)) == 1
     del found
     assert os.listdir(disk) == []
+
+
+@pytest.mark.parametrize("files", [[], [LOCK]])
+def test_a_folder_whose_process_was_killed_before_it_held_it_goes_after_an_hour(disk, files):
+    folder = disk / f"{NEW}killed"
+    folder.mkdir(mode=0o700)
+    for name in files:
+        (folder / name).touch(mode=0o600)
+    assert start(disk) == [folder.name]  # its process may be about to hold it
+    os.utime(folder, (0, 0))
+    assert start(disk) == []
+
+
+def test_an_old_new_folder_that_is_held_or_has_more_in_it_stays(disk):
+    held, other = disk / f"{NEW}held", disk / f"{NEW}other"
+    for folder, name in ((held, LOCK), (other, "letter.txt")):
+        folder.mkdir(mode=0o700)
+        (folder / name).touch(mode=0o600)
+        os.utime(folder, (0, 0))
+    with open(held / LOCK) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert start(disk) == sorted([held.name, other.name])
+    assert start(disk) == [other.name]

@@ -21,7 +21,7 @@ from sash.engine.memory import within_memory
 from sash.engine.streams.limits import Limits
 from sash.errors import SashError
 
-PATIENCE = 120  # seconds of a step
+PATIENCE = 1800  # seconds of a step: one at 3 MB takes minutes, and more where others work, too
 HALF = 150_000_000  # microseconds: half of the rows are before it
 
 

@@ -384,6 +384,33 @@ def test_the_slicer_the_algorithm_starts_and_the_watermark_are_free(slicer):
     assert sorted(map(str, found)) == sorted(map(str, expected))
 
 
+@pytest.mark.parametrize("longest", [(None, "30 seconds"), ("30 seconds", None), ("20 seconds", "30 seconds")])
+def test_postpone_and_longest_of_spans_are_free(longest):
+    schema = pa.schema({"since": pa.timestamp("us"), "ts": pa.timestamp("us"), "k": pa.string(), "v": pa.int64()})
+
+    def board(source=schema, postpone="9 seconds", longest=None):
+        stream = sash.stream(
+            source, span=("since", "ts"), key="k", watermark="0 seconds", postpone=postpone, longest=longest
+        )
+        return stream.query("n", sf.count(), range="6 seconds", slide="3 seconds")
+
+    rows = pa.table(
+        {
+            "since": pa.array([at * 10**6 for at in range(40)], pa.timestamp("us")),
+            "ts": pa.array([(at + 1 + at % 7) * 10**6 for at in range(40)], pa.timestamp("us")),
+            "k": ["ab"[at % 2] for at in range(40)],
+            "v": list(range(40)),
+        },
+        schema=schema,
+    )
+    job = Job(board(longest=longest[0]), 1)
+    found = job.batch([rows.slice(0, 20)], None)[0].to_pylist()
+    job.asked(board(postpone="15 seconds", longest=longest[1]))
+    found += job.batch([rows.slice(20)], 10 * 10**6)[0].to_pylist()
+    found += job.batch([], END)[0].to_pylist()
+    assert sorted(map(str, found)) == sorted(map(str, board(rows).results().to_pylist()))
+
+
 def test_queries_that_changed_places_are_refused():
     stream = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds")
     job = Job(stream.query("hi", sf.max("v"), range=3).query("lo", sf.min("v"), range=3))

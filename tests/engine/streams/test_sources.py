@@ -131,6 +131,49 @@ def test_state_of_another_stream_or_damaged_is_refused():
     assert operator.close().equals(EXPECTED)
 
 
+@pytest.mark.parametrize(
+    ("columns", "settings", "emit", "told"),
+    [
+        ({}, {}, "changes", "which has emit final, here changes"),
+        ({"extra": pa.int8()}, {}, "final", "which has columns ts: .*, here ts: .*, extra: int8"),
+        (
+            {},
+            {"watermark": "7 seconds"},
+            "final",
+            "which has settings or queries .*watermark=None.*, here .*watermark=.*=7000000",
+        ),
+        (
+            {},
+            {"offset": "3 seconds"},
+            "final",
+            "which has settings or queries …microseconds=0.*, here …microseconds=3000000",
+        ),
+    ],
+)
+def test_a_snapshot_that_is_refused_says_what_differs(columns, settings, emit, told):
+    def opened(columns, settings, emit):
+        schema = pa.schema([("ts", pa.timestamp("us")), ("v", pa.int64()), *columns.items()])
+        board = sash.stream(schema, time="ts", **settings)
+        return board.query("s", sf.sum("v"), range="1 minute").open(emit=emit)
+
+    state = opened({}, {}, "final").snapshot()
+    with pytest.raises(SashError, match=told):
+        opened(columns, settings, emit).restore(state)
+
+
+@pytest.mark.parametrize("name", ["late", "starts"])
+def test_flags_are_true_or_false(name):
+    with pytest.raises(SashError, match=f"{name} must be True or False, got 'no'"):
+        asked(EVENTS.schema).results(**{name: "no"})
+
+
+@pytest.mark.parametrize("ticks", [2**70, -(2**63) - 1])
+def test_a_watermark_beyond_64_bits_is_refused(ticks):
+    operator = asked(EVENTS.schema).open()
+    with pytest.raises(SashError, match=f"watermark must be a time, or ticks of .* in 64 bits, got {ticks}"):
+        operator.advance(ticks)
+
+
 def test_an_iterator_stays_read_when_its_board_is_gone():
     source = sash.stream(iter(EVENTS.to_batches()), time="ts")
     assert list(source.query("n", sf.count(), range="1 minute").results())

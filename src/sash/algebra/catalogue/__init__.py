@@ -1,42 +1,53 @@
-"""The built-in aggregates: each a ``sash.Aggregate`` like a user's own.
+"""The built-in functions: each an ``Aggregate`` like a user's own, or a ``WindowFunction``, declared where it is made.
 
-``CATALOGUE`` maps a name to a function of the aggregate's parameters; most take none. Those of ``weighted`` are for
-spans alone.
+``FUNCTIONS`` has them by name; ``sash.functions``, SQL and the docs are made of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
-from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue import (
     apache_sketches,
     bits,
+    holistic,
     moments,
     ordered,
     pairs,
     positions,
+    ranks,
     selecting,
     sketches,
+    spans,
     sums,
-    weighted,
+    values,
 )
+from sash.algebra.catalogue.declaring import CONSTANT, FROM_LAST, SHARE, Function, by_name
 from sash.errors import SashError
 
-CATALOGUE: dict[str, Callable[..., Aggregate]] = {}
-for _module in (sums, selecting, bits, moments, pairs, positions, ordered, sketches, apache_sketches):
-    CATALOGUE |= _module.AGGREGATES
+_MODULES = (sums, selecting, bits, moments, pairs, positions, ordered, sketches, apache_sketches, ranks, values,
+            holistic, spans)  # fmt: skip
+
+FUNCTIONS: dict[str, Function] = by_name(function for module in _MODULES for function in module.FUNCTIONS)
 
 
-def builtin(name: str, *parameters: object) -> Aggregate:
-    """The built-in aggregate of this name.
+def builtin(name: str, *constants: object) -> Any:
+    """The built-in aggregate or window function of this name, for these constants.
 
     >>> builtin("top_k", 3)
     <aggregate top_k>
+    >>> builtin("ntile", 4).parameters
+    (4,)
     """
-    known = CATALOGUE | weighted.AGGREGATES
-    if name not in known:
-        raise SashError(f"name must be a built-in aggregate, got {name!r}; there are {', '.join(sorted(CATALOGUE))}")
-    made = known[name](*parameters)
-    object.__setattr__(made, "origin", (name, *parameters))
+    if name not in FUNCTIONS:
+        raise SashError(f"name must be a built-in function, got {name!r}; there are {', '.join(sorted(FUNCTIONS))}")
+    declared = FUNCTIONS[name]
+    made = declared.make(*constants)
+    object.__setattr__(made, "origin", (declared.base or name, *constants))
+    object.__setattr__(made, "maker", builtin)
     return made
+
+
+for _name, _function in FUNCTIONS.items():
+    if not any(_function.takes(each) for each in (CONSTANT, SHARE, FROM_LAST)):
+        builtin(_name)  # one object for all calls, which others of the catalogue refer to

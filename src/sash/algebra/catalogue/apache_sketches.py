@@ -15,7 +15,7 @@ import numpy as np
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue.apache_partials import Distinct, Frequent, Quantiles, counted, different, hashable
-from sash.algebra.catalogue.declaring import Table, whole
+from sash.algebra.catalogue.declaring import COL, CONSTANT, Function, Parameter, whole
 from sash.errors import SashError
 
 
@@ -104,6 +104,7 @@ def hll_count_distinct(lg_k: Any = 12) -> Aggregate:
         lower=lambda state: state.count(),
         commutative=True,
         compiled=False,
+        takes="values",
         finish=lambda answers: answers.astype(np.int64),
         empty=0,
         bulk=lambda x: Distinct.of(lg_k, different(x)),
@@ -125,25 +126,20 @@ def frequent_items(n: Any, lg_k: Any = 10) -> Aggregate:
     required("frequent_items")
     lg_k = whole("lg_k", lg_k, least=3, most=26)
     n = whole("n", n, most=3 << (lg_k - 2))  # a map is filled to three quarters
-    return Aggregate(
+    items = Aggregate(
         "frequent_items",
         lift=lambda x: Frequent.of(lg_k, ((x, 1),)),
         combine=lambda a, b: a.merged(b),
         lower=lambda state: state.most(n),
         commutative=True,
         compiled=False,
+        takes="values",
         finish=lambda answers: _structs(answers, None),
         bulk=lambda x: Frequent.of(lg_k, zip(*counted(x), strict=True)),
         pack=lambda state: state.packed(),
         unpack=lambda data: Frequent.unpacked(data),
     )
-
-
-def of_type(aggregate: Aggregate, kind: Any) -> Aggregate:
-    """The aggregate for a column of an Arrow type, which items that it answers with have too."""
-    if aggregate.name != "frequent_items":
-        return aggregate
-    return aggregate.but(finish=lambda answers: _structs(answers, kind))
+    return items.but(for_type=lambda kind: items.but(finish=lambda answers: _structs(answers, kind)))
 
 
 def _structs(answers: Any, kind: Any) -> Any:
@@ -171,8 +167,40 @@ def _items(items: list[Any], kind: Any) -> Any:
     return pa.array(items, pa.float32()).cast(kind) if pa.types.is_float16(kind) else pa.array(items, kind)
 
 
-AGGREGATES: Table = {
-    "kll_percentile": kll_percentile,
-    "hll_count_distinct": hll_count_distinct,
-    "frequent_items": frequent_items,
-}
+_NEEDS = "Needs ``pip install 'sash[sketches]'``."
+
+FUNCTIONS = (
+    Function(
+        "kll_percentile",
+        kll_percentile,
+        (COL, Parameter("percentage", CONSTANT, type="Any", example=0.25), Parameter("k", CONSTANT, 200, "int")),
+        f"""About the value at or below which a share of the rows lies, by a KLL sketch; a list of them for several.
+
+The rank of the answer is off by at most 1.33 % of the rows for ``k`` = 200, with 99 % confidence, and by
+half as much for ``k`` twice as large. {_NEEDS}""",
+        ("kll_percentile(price, 0.5)",),
+        "Sketches",
+    ),
+    Function(
+        "hll_count_distinct",
+        hll_count_distinct,
+        (COL, Parameter("lg_k", CONSTANT, 12, "int")),
+        f"""About how many different values there are, by a HyperLogLog sketch; a NULL does not count.
+
+The standard error is 1.6 % for ``lg_k`` = 12, which takes 4 KB, and half as much for ``lg_k`` greater by 2.
+{_NEEDS}""",
+        ("hll_count_distinct(trader)",),
+        "Sketches",
+    ),
+    Function(
+        "frequent_items",
+        frequent_items,
+        (COL, Parameter("n", CONSTANT, type="int", example=2), Parameter("lg_k", CONSTANT, 10, "int")),
+        f"""The ``n`` most frequent values and about how often each occurs, as a list of structs ``item``, ``count``.
+
+Counts are off by at most 3.5 / 2^``lg_k`` of the rows, 0.34 % for ``lg_k`` = 10, and exact where there are no
+more different values than 0.75 * 2^``lg_k``. {_NEEDS}""",
+        ("frequent_items(sym, 1)",),
+        "Sketches",
+    ),
+)

@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from sash.algebra.aggregate import Aggregate
-from sash.algebra.catalogue.declaring import Table, alias, constants
+from sash.algebra.catalogue.declaring import EACH, Function, Synonym, also, always
 
 
 def merge(a: Any, b: Any) -> Any:
@@ -112,5 +112,24 @@ SKEWNESS = Aggregate(
 )
 KURTOSIS = SKEWNESS.but(name="kurtosis", lower=kurtosis)
 
-AGGREGATES: Table = constants(VAR_POP, STDDEV_POP, VAR_SAMP, STDDEV_SAMP, SKEWNESS, KURTOSIS)
-alias(AGGREGATES, variance="var_samp", stddev="stddev_samp", std="stddev_samp")
+
+def _declared(aggregate: Aggregate, does: str, **more: Any) -> Function:
+    return Function(aggregate.name, always(aggregate), EACH, does, (f"{aggregate.name}(price)",), "Spread",
+                    spark=True, **more)  # fmt: skip
+
+
+_VARIANCE = _declared(VAR_SAMP, "The variance of a sample; NULL of one row.", postgres=True, synonyms=(Synonym("var"),))
+_DEVIATION = _declared(STDDEV_SAMP, "The standard deviation of a sample; NULL of one row.", postgres=True)
+_OF_A_SAMPLE = "The standard deviation of a sample: another name of ``stddev_samp``."
+
+FUNCTIONS = (
+    _declared(VAR_POP, "The variance of a population.", postgres=True),
+    _VARIANCE,
+    also(_VARIANCE, "variance", "The variance of a sample: another name of ``var_samp``.", spark=True),
+    _declared(STDDEV_POP, "The standard deviation of a population.", postgres=True),
+    _DEVIATION,
+    also(_DEVIATION, "stddev", _OF_A_SAMPLE, spark=True, postgres=True),
+    also(_DEVIATION, "std", _OF_A_SAMPLE, spark=True),
+    _declared(SKEWNESS, "The skewness; NULL where the values do not vary."),
+    _declared(KURTOSIS, "The excess kurtosis; NULL where the values do not vary."),
+)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.aggregate import Aggregate
-from sash.algebra.catalogue.declaring import Table, whole
+from sash.algebra.catalogue.declaring import COL, CONSTANT, Function, Parameter, whole
 from sash.algebra.catalogue.selecting import above
 from sash.algebra.tuples import replaced
 
@@ -24,8 +24,8 @@ def below(a: Any, b: Any) -> bool:
     return above(b, a)
 
 
-def _best(name: str, k: int, before: Callable[[Any, Any], bool]) -> Aggregate:
-    """The k values that come before the others."""
+def _best(name: str, k: int, end: str, before: Callable[[Any, Any], bool]) -> Aggregate:
+    """The k values that come before the others: those at one end."""
 
     def merge(a: Any, b: Any) -> Any:
         held = min(a[0] + b[0], k)
@@ -46,7 +46,15 @@ def _best(name: str, k: int, before: Callable[[Any, Any], bool]) -> Aggregate:
 
     blank = (0.0,) * k
     plain = Aggregate(
-        name, lift=lambda x: (1, replaced(blank, 0, x)), combine=merge, identity=(0, blank), commutative=True
+        name,
+        lift=lambda x: (1, replaced(blank, 0, x)),
+        combine=merge,
+        identity=(0, blank),
+        commutative=True,
+        exact=True,
+        takes="order",
+        gives_input=True,
+        few=(end, k),
     )
     return plain.but(typed=typed)
 
@@ -54,13 +62,13 @@ def _best(name: str, k: int, before: Callable[[Any, Any], bool]) -> Aggregate:
 def ith_smallest(i: Any) -> Aggregate:
     """The i-th value in ascending order; NULL where there are fewer."""
     i = whole("i", i, most=MOST)
-    return _best("ith_smallest", i, below).but(lower=lambda s: s[1][i - 1] if s[0] >= i else None)
+    return _best("ith_smallest", i, "smallest", below).but(lower=lambda s: s[1][i - 1] if s[0] >= i else None)
 
 
 def top_k(k: Any) -> Aggregate:
     """The k largest values, the largest first, as a list; an empty one where there are none."""
     k = whole("k", k, most=MOST)
-    return _best("top_k", k, above).but(finish=lists, empty=(0,) * (k + 1))
+    return _best("top_k", k, "largest", above).but(finish=lists, empty=(0,) * (k + 1))
 
 
 def lists(answers: Any) -> Any:
@@ -74,4 +82,21 @@ def lists(answers: Any) -> Any:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values[kept]))
 
 
-AGGREGATES: Table = {"ith_smallest": ith_smallest, "top_k": top_k}
+FUNCTIONS = (
+    Function(
+        "ith_smallest",
+        ith_smallest,
+        (COL, Parameter("i", CONSTANT, type="int", example=2)),
+        "The ``i``-th value in ascending order; NULL where there are fewer.",
+        ("ith_smallest(price, 2)",),
+        "Quantiles and modes",
+    ),
+    Function(
+        "top_k",
+        top_k,
+        (COL, Parameter("k", CONSTANT, type="int", example=3)),
+        "The ``k`` largest values, the largest first, as a list.",
+        ("top_k(price, 2)",),
+        "Lists",
+    ),
+)

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from sash.algebra.aggregate import Aggregate
-from sash.algebra.catalogue.declaring import Table, constants
+from sash.algebra.catalogue.declaring import Function, Parameter, always
 from sash.algebra.catalogue.sums import add_pair
 
 
@@ -97,17 +97,31 @@ def _average(name: str, lift: Any) -> Aggregate:
                      format=2)  # 1 was that of the others  # fmt: skip
 
 
-AGGREGATES: Table = constants(
-    COVAR_POP,
-    COVAR_SAMP,
-    CORR,
-    REGR_COUNT,
-    _regression("regr_r2", r2),
-    _regression("regr_slope", lambda s: None if s[3] == 0.0 else s[5] / s[3]),
-    _regression("regr_intercept", lambda s: None if s[3] == 0.0 else s[2] - s[5] / s[3] * s[1]),
-    _average("regr_avgx", lambda y, x: (x, 1.0)),
-    _average("regr_avgy", lambda y, x: (y, 1.0)),
-    _regression("regr_sxx", lambda s: s[3]),
-    _regression("regr_syy", lambda s: s[4]),
-    _regression("regr_sxy", lambda s: s[5]),
-)
+_PAIR = (Parameter("col1"), Parameter("col2"))
+_DEPENDENT = (Parameter("y"), Parameter("x"))
+
+
+def _declared(aggregate: Aggregate, does: str, columns: str = "price, n") -> Function:
+    parameters = _DEPENDENT if aggregate.name.startswith("regr") else _PAIR
+    examples = (f"{aggregate.name}({columns})",)
+    return Function(aggregate.name, always(aggregate), parameters, does, examples, "Spread", spark=True, postgres=True)
+
+
+_BOTH = "price, qty"
+FUNCTIONS = (
+    _declared(COVAR_POP, "The covariance of a population.", _BOTH),
+    _declared(COVAR_SAMP, "The covariance of a sample; NULL of one row.", _BOTH),
+    _declared(CORR, "Pearson's correlation; NULL where a column does not vary.", _BOTH),
+    _declared(REGR_COUNT, "How many pairs there are without a NULL.", _BOTH),
+    _declared(_regression("regr_r2", r2), "How well a line fits: the square of the correlation."),
+    _declared(_regression("regr_slope", lambda s: None if s[3] == 0.0 else s[5] / s[3]),
+              "The slope of the line fitted to the pairs."),
+    _declared(_regression("regr_intercept", lambda s: None if s[3] == 0.0 else s[2] - s[5] / s[3] * s[1]),
+              "Where the line fitted to the pairs meets the y axis."),
+    _declared(_average("regr_avgx", lambda y, x: (x, 1.0)), "The mean of x over the pairs.", _BOTH),
+    _declared(_average("regr_avgy", lambda y, x: (y, 1.0)), "The mean of y over the pairs.", _BOTH),
+    _declared(_regression("regr_sxx", lambda s: s[3]), "The sum of squared distances of x from its mean."),
+    _declared(_regression("regr_syy", lambda s: s[4]), "The sum of squared distances of y from its mean."),
+    _declared(_regression("regr_sxy", lambda s: s[5]),
+              "The sum of products of the distances of x and y from their means."),
+)  # fmt: skip

@@ -6,12 +6,24 @@ taken from the column afterwards, of whatever type it is.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sash.algebra.aggregate import Aggregate
-from sash.algebra.catalogue.declaring import Table, alias, constants, whole
+from sash.algebra.catalogue.declaring import (
+    COL,
+    CONSTANT,
+    EACH,
+    NULLS,
+    Function,
+    Parameter,
+    Synonym,
+    also,
+    always,
+    whole,
+)
 from sash.errors import SashError
 
 
@@ -32,6 +44,7 @@ COLLECT = Aggregate(
     inverse=behind,
     rows=True,
     returns="rows",
+    by_place=True,
 )
 
 
@@ -45,8 +58,10 @@ def newer(a: Any, b: Any) -> Any:
     return b
 
 
-FIRST = Aggregate("first", lift=lambda row: row, combine=older, selective=True, rows=True, returns="row")
-LAST = FIRST.but(name="last", combine=newer)
+FIRST = Aggregate(
+    "first", lift=lambda row: row, combine=older, selective=True, rows=True, returns="row", few=("first", 1)
+)
+LAST = FIRST.but(name="last", combine=newer, few=("last", 1))
 
 
 def first_n(n: Any) -> Aggregate:
@@ -71,7 +86,7 @@ def concat(separator: Any = "") -> Aggregate:
     """The strings, one after the other, with a separator between them; NULL where there is none."""
     if not isinstance(separator, str):
         raise SashError(f"separator must be a string, got {separator!r}")
-    return COLLECT.but(name="concat", finish=lambda lists: joined(lists, separator))
+    return COLLECT.but(name="concat", takes="texts", finish=lambda lists: joined(lists, separator))
 
 
 def joined(lists: Any, separator: str) -> Any:
@@ -99,16 +114,114 @@ def distinct(lists: Any) -> Any:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values.take(pa.array(kept)))
 
 
-AGGREGATES: Table = constants(COLLECT, FIRST, LAST, COLLECT.but(name="collect_distinct", finish=distinct))
-AGGREGATES |= {"concat": concat, "first_n": first_n, "last_n": last_n, "ith_youngest": ith_youngest}
-alias(
-    AGGREGATES,
-    collect_list="collect",
-    array_agg="collect",
-    listagg="concat",
-    string_agg="concat",
-    collect_set="collect_distinct",
-    any_value="first",
-    first_value="first",
-    last_value="last",
+COLLECT_DISTINCT = COLLECT.but(name="collect_distinct", finish=distinct, unique=True)
+
+_LISTS, _VALUES = "Lists", "Values of other rows"
+_IGNORED: dict[str, Any] = {"takes": NULLS, "type": "bool", "default": False, "words": "ignoring NULLs"}
+_FIRST = Function(
+    "first",
+    always(FIRST),
+    (COL, Parameter("ignorenulls", **_IGNORED)),
+    "The value of the first row.",
+    ("first(qty)",),
+    _VALUES,
+    spark=True,
+)
+_COLLECT = Function(
+    "collect", always(COLLECT), EACH, "All values, as a list in order of arrival.", ("collect(qty)",), _LISTS
+)
+_DISTINCT = Function(
+    "collect_distinct",
+    always(COLLECT_DISTINCT),
+    EACH,
+    "The different values, as a list in order of first arrival.",
+    ("collect_distinct(sym)",),
+    _LISTS,
+)
+_CONCAT = Function(
+    "concat",
+    concat,
+    (COL, Parameter("separator", CONSTANT, "", "str", example="-")),
+    "The strings one after the other, in order of arrival.",
+    ("string_agg(sym, '-')",),
+    _LISTS,
+    in_sql=False,  # where it joins the columns of one row
+)
+_JOINED = (COL, Parameter("delimiter", CONSTANT, "", "str", "the delimiter", "-"))
+_DELIMITED = "The strings one after the other, in order of arrival, with a delimiter between them."
+
+FUNCTIONS = (
+    _FIRST,
+    replace(
+        _FIRST,
+        name="last",
+        make=always(LAST),
+        does="The value of the last row.",
+        examples=("last(qty)", "last(qty, true)"),
+    ),
+    also(
+        _FIRST,
+        "any_value",
+        "Some value: that of the first row.",
+        parameters=(COL, Parameter("ignoreNulls", **{**_IGNORED, "type": "bool | None", "default": None})),
+        examples=("any_value(sym)",),
+        spark=True,
+        postgres=True,
+        synonyms=(Synonym("arbitrary"),),
+    ),
+    Function(
+        "first_n",
+        first_n,
+        (COL, Parameter("n", CONSTANT, type="int", example=2)),
+        "The first ``n`` values, as a list.",
+        ("first_n(price, 2)",),
+        _LISTS,
+    ),
+    Function(
+        "last_n",
+        last_n,
+        (COL, Parameter("n", CONSTANT, type="int", example=2)),
+        "The last ``n`` values, as a list in order of arrival.",
+        ("last_n(price, 2)",),
+        _LISTS,
+    ),
+    Function(
+        "ith_youngest",
+        ith_youngest,
+        (COL, Parameter("i", CONSTANT, type="int", example=2)),
+        "The value of the ``i``-th row from the newest, which is the first.",
+        ("ith_youngest(price, 2)",),
+        _VALUES,
+    ),
+    _COLLECT,
+    also(_COLLECT, "collect_list", _COLLECT.does, spark=True, synonyms=(Synonym("list"),)),
+    also(
+        _COLLECT,
+        "array_agg",
+        _COLLECT.does,
+        examples=("array_agg(qty)", "array_agg(n order by price desc, n)", "array_agg(distinct sym)"),
+        spark=True,
+        postgres=True,
+    ),
+    _DISTINCT,
+    also(_DISTINCT, "collect_set", _DISTINCT.does, spark=True),
+    _CONCAT,
+    also(
+        _CONCAT,
+        "listagg",
+        _DELIMITED,
+        parameters=_JOINED,
+        examples=("listagg(trader, ', ') within group (order by n desc)",),
+        in_sql=True,
+        synonyms=(Synonym("group_concat", defaults={"delimiter": ","}),),
+    ),
+    also(
+        _CONCAT,
+        "string_agg",
+        _DELIMITED,
+        parameters=_JOINED,
+        examples=("string_agg(trader, ', ')", "string_agg(distinct sym, '-' order by sym)"),
+        in_sql=True,
+        postgres=True,
+    ),
 )

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.aggregate import Aggregate
-from sash.algebra.catalogue.declaring import Table, alias, constants
+from sash.algebra.catalogue.declaring import COL, EACH, Function, Parameter, Synonym, also, always
+from sash.algebra.catalogue.limbs import largest_of, smallest_of
 from sash.errors import Overflow
 
 
@@ -56,8 +57,19 @@ def smaller_counted(a: Any, b: Any) -> Any:
     return a if above(b[0], a[0]) else (a[0], a[1] + b[1])
 
 
-def _extreme(name: str, combine: Any, tame: Any, of_floats: float, of_integers: str) -> Aggregate:
-    plain = Aggregate(name, lift=lambda x: x, combine=combine, commutative=True, selective=True)
+def _extreme(name: str, combine: Any, tame: Any, of_floats: float, of_integers: str, end: str, wide: Any) -> Aggregate:
+    plain = Aggregate(
+        name,
+        lift=lambda x: x,
+        combine=combine,
+        commutative=True,
+        selective=True,
+        exact=True,
+        takes="order",
+        gives_input=True,
+        few=(end, 1),
+        for_type=wide,
+    )
 
     def typed(dtypes: tuple[Any, ...]) -> Aggregate:
         dtype = np.dtype(dtypes[0])
@@ -70,8 +82,8 @@ def _extreme(name: str, combine: Any, tame: Any, of_floats: float, of_integers: 
     return plain.but(typed=typed)
 
 
-MAX = _extreme("max", larger, lambda a, b: b if b > a else a, -math.inf, "min")
-MIN = _extreme("min", smaller, lambda a, b: b if b < a else a, math.nan, "max")
+MAX = _extreme("max", larger, lambda a, b: b if b > a else a, -math.inf, "min", "largest", largest_of)
+MIN = _extreme("min", smaller, lambda a, b: b if b < a else a, math.nan, "max", "smallest", smallest_of)
 
 MAX_COUNT = Aggregate(
     "max_count",
@@ -79,6 +91,8 @@ MAX_COUNT = Aggregate(
     combine=larger_counted,
     lower=lambda s: s[1],
     commutative=True,
+    exact=True,
+    takes="order",
 )
 MIN_COUNT = MAX_COUNT.but(name="min_count", combine=smaller_counted)
 
@@ -90,8 +104,11 @@ MAX_BY = Aggregate(
     selective=True,
     rows=True,
     returns="row",
+    takes="order",
+    few=("largest", 1),
+    for_type=largest_of,
 )
-MIN_BY = MAX_BY.but(name="min_by", combine=smaller_at)
+MIN_BY = MAX_BY.but(name="min_by", combine=smaller_at, few=("smallest", 1), for_type=smallest_of)
 
 
 def no_wrap(answers: Any) -> Any:
@@ -107,6 +124,7 @@ RANGE = Aggregate(
     combine=lambda a, b: (smaller(a[0], b[0]), larger(a[1], b[1])),
     lower=lambda s: s[1] - s[0],
     commutative=True,
+    exact=True,
     finish=no_wrap,
 )
 
@@ -117,9 +135,43 @@ ANY = Aggregate(
     identity=False,
     commutative=True,
     selective=True,
+    exact=True,
     cast="bool",
 )
 EVERY = ANY.but(name="every", combine=lambda a, b: a and b, identity=True)
 
-AGGREGATES: Table = constants(MAX, MIN, MAX_COUNT, MIN_COUNT, MAX_BY, MIN_BY, RANGE, ANY, EVERY)
-alias(AGGREGATES, arg_max="max_by", arg_min="min_by", some="any", bool_or="any", bool_and="every")
+_COMPARING = "Comparing"
+_BY = (COL, Parameter("ord"))
+
+
+def _declared(aggregate: Aggregate, does: str, column: str = "price", **more: Any) -> Function:
+    return Function(aggregate.name, always(aggregate), EACH, does, (f"{aggregate.name}({column})",), _COMPARING, **more)
+
+
+def _row(aggregate: Aggregate, which: str, swapped: str) -> Function:
+    does = f"The value of ``col`` where ``ord`` is {which}; the first in arrival order on ties."
+    examples = (f"{aggregate.name}(trader, price)",)
+    return Function(aggregate.name, always(aggregate), _BY, does, examples, _COMPARING, spark=True,
+                    synonyms=(Synonym(swapped, swapped=True),))  # fmt: skip
+
+
+_LEAST, _MOST = _row(MIN_BY, "smallest", "argmin"), _row(MAX_BY, "largest", "argmax")
+_ANY = _declared(ANY, "Whether some value is true.", "up", spark=True)
+_EVERY = _declared(EVERY, "Whether every value is true.", "up", spark=True, postgres=True)
+
+FUNCTIONS = (
+    _declared(MIN, "The smallest value; NaN is above every number.", spark=True, postgres=True),
+    _declared(MAX, "The largest value; NaN is above every number.", spark=True, postgres=True),
+    _declared(MIN_COUNT, "How often the smallest value occurs."),
+    _declared(MAX_COUNT, "How often the largest value occurs."),
+    _LEAST,
+    _MOST,
+    also(_LEAST, "arg_min", "The value of ``col`` where ``ord`` is smallest: another name of ``min_by``."),
+    also(_MOST, "arg_max", "The value of ``col`` where ``ord`` is largest: another name of ``max_by``."),
+    _declared(RANGE, "The largest value less the smallest."),
+    _ANY,
+    also(_ANY, "some", spark=True),
+    also(_ANY, "bool_or", spark=True, postgres=True),
+    _EVERY,
+    also(_EVERY, "bool_and", spark=True, postgres=True),
+)

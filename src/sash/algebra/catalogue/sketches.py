@@ -19,7 +19,7 @@ import numpy as np
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue import max_entropy
-from sash.algebra.catalogue.declaring import Table, constants, whole
+from sash.algebra.catalogue.declaring import COL, CONSTANT, EACH, Function, Parameter, always, whole
 from sash.algebra.catalogue.selecting import larger, smaller
 from sash.algebra.tuples import replaced
 from sash.errors import SashError
@@ -183,6 +183,7 @@ def bloom_filter(bits: Any = 512, hashes: Any = 4) -> Aggregate:
         combine=_either(len(blank)),
         identity=blank,
         commutative=True,
+        exact=True,
         cast="int64",
         finish=lambda answers: _binary(_columns(answers, blank)),
     )
@@ -241,8 +242,29 @@ def _flat(state: Any) -> list[Any]:
     return [number for part in state for number in _flat(part)] if isinstance(state, tuple) else [state]
 
 
-AGGREGATES: Table = {
-    **constants(MOMENT_SKETCH),
-    "moment_quantile": moment_quantile,
-    "bloom_filter": bloom_filter,
-}
+FUNCTIONS = (
+    Function(
+        "moment_sketch",
+        always(MOMENT_SKETCH),
+        EACH,
+        "Extremes, counts and sums of powers of the values and their logarithms, as a struct.",
+        ("moment_sketch(price)",),
+        "Sketches",
+    ),
+    Function(
+        "moment_quantile",
+        moment_quantile,
+        (COL, Parameter("p", CONSTANT, type="float", example=0.25)),
+        "An estimate of the ``p``-quantile, from a moment sketch.",
+        ("moment_quantile(price, 0.5)",),
+        "Sketches",
+    ),
+    Function(
+        "bloom_filter",
+        bloom_filter,
+        (COL, Parameter("bits", CONSTANT, 512, "int"), Parameter("hashes", CONSTANT, 4, "int")),
+        "A Bloom filter of the values, as bytes.",
+        ("bloom_filter(qty, 64)",),
+        "Sketches",
+    ),
+)

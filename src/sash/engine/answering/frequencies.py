@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sash.algebra.window_function import Mode
 from sash.engine.answering.asking import Asked, Question, as_named
 from sash.engine.placing import Answer, Numbers, Rows
 from sash.expressions.orders import asc
@@ -63,5 +64,5 @@ def frequency(question: Question) -> Asked:
         found = entropy(codes, as_named(bounds, names[0]), distinct)
         return Numbers(found, bounds.sizes() > 0)
 
-    by_mode = question.function.name == "mode"
+    by_mode = isinstance(question.function, Mode)
     return Asked((question.task(MODE if by_mode else ENTROPY, bounds),), mode if by_mode else entropy, bounds)

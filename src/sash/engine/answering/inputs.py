@@ -9,24 +9,17 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate
-from sash.algebra.catalogue.apache_sketches import of_type
 from sash.engine.answering.asking import Question
-from sash.engine.decimals import average_of, limbs, sum_of
+from sash.engine.limbs import limbs
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.errors import SashError
 from sash.expressions.columns import Expression
 from sash.expressions.orders import asc
 
-# What only compares its inputs: each value may be a number that says where it stands among the others.
-ORDINAL = frozenset(("min", "max", "min_count", "max_count", "min_by", "max_by", "arg_min", "arg_max",
-                     "top_k", "ith_smallest"))  # fmt: skip
-EXACT = frozenset(("sum", "avg", "mean"))  # which decimals, durations and 64-bit unsigned integers have in limbs
-BITS = frozenset(("bit_and", "bit_or", "bit_xor"))
-OF_VALUES = frozenset(("hll_count_distinct", "frequent_items"))  # which take values of any type as they are
+ONLY_COMPARES = '; takes="order" says of an aggregate that it only compares'
 OBJECTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
            pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
            pa.types.is_decimal, pa.types.is_null)  # fmt: skip
-GIVE_INPUT = frozenset(("min", "max", "ith_smallest", "top_k"))  # whose answer is one of the inputs
 
 
 @dataclass(frozen=True)
@@ -44,31 +37,31 @@ class Lifted:
 def lifted(question: Question, columns: tuple[Expression, ...], kept: Kept) -> Lifted:
     """The columns that the aggregate lifts, of the rows kept."""
     aggregate: Aggregate = question.function
-    if len(columns) == 1 and builtin(aggregate, EXACT):
+    if columns and aggregate.takes != "order":
         array = question.rows.column(columns[0])
-        whole = pa.types.is_duration(array.type) or (array.type == pa.uint64() and aggregate.name == "sum")
-        if whole or pa.types.is_decimal(array.type):
-            make = sum_of if aggregate.name == "sum" else average_of
-            return Lifted(make(array.type), tuple(map(kept.only, limbs(array, aggregate.name))))
-    if builtin(aggregate, OF_VALUES):
-        array = question.rows.column(columns[0])
-        return Lifted(of_type(aggregate, array.type), (kept.only(python_values(array, aggregate.name)),))
+        typed = None if aggregate.for_type is None else aggregate.for_type(array.type)
+        if typed is not None and typed.takes == "limbs":
+            return Lifted(typed, tuple(map(kept.only, limbs(array, aggregate.name))))
+        if aggregate.takes == "values":
+            return Lifted(typed or aggregate, (kept.only(python_values(array, aggregate.name)),))
+        aggregate = typed or aggregate
     found = [_lifted(question, column, kept) for column in columns]
     values = tuple(numbers for numbers, _ in found)
     _check_cast(question, columns, tuple(numbers.dtype for numbers in values))
-    meaning: Any = found[0][1] if builtin(aggregate, GIVE_INPUT) else None
+    meaning: Any = found[0][1] if aggregate.gives_input and found else None
     return Lifted(aggregate, values, meaning)
 
 
 def _lifted(question: Question, column: Expression, kept: Kept) -> tuple[np.ndarray, pa.DataType | Ranking | None]:
     array, aggregate = question.rows.column(column), question.function
     kind, name = array.type, aggregate.name
-    if builtin(aggregate, BITS) and not pa.types.is_integer(kind):
+    hint = ONLY_COMPARES if aggregate.origin is None and aggregate.takes == "numbers" else ""
+    if aggregate.takes == "integers" and not pa.types.is_integer(kind):
         if not pa.types.is_null(kind):
             raise SashError(f"{name} takes a column of integers, got {kind}")
         array = array.cast(pa.int32())
-    if not builtin(aggregate, ORDINAL) or _number(kind):
-        return kept.only(numbers(array, name)), kind if pa.types.is_float16(kind) else None
+    if aggregate.takes != "order" or _number(kind):
+        return kept.only(numbers(array, name, hint)), kind if pa.types.is_float16(kind) else None
     if not is_coded(aggregate, kind):
         return kept.only(_ticks(array)), kind
     ranking = question.rows.ranking((asc(column),), kept)
@@ -85,15 +78,10 @@ def _check_cast(question: Question, columns: tuple[Expression, ...], dtypes: tup
             raise SashError(f"{question.function.name} takes a column of {takes}, got {kind}")
 
 
-def builtin(aggregate: Aggregate, names: frozenset[str]) -> bool:
-    """Whether the aggregate is one of these, and not a user's own of the same name."""
-    return aggregate.name in names and aggregate.combine.__module__.startswith("sash.algebra.catalogue.")
-
-
 def is_coded(aggregate: Aggregate, kind: pa.DataType) -> bool:
     """Whether values are lifted as numbers that say where they stand among the others, and mean nothing elsewhere."""
     time = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
-    return builtin(aggregate, ORDINAL) and not _number(kind) and not time
+    return aggregate.takes == "order" and not _number(kind) and not time
 
 
 def _number(kind: pa.DataType) -> bool:
@@ -122,7 +110,7 @@ def _ticks(array: pa.Array) -> np.ndarray:
     return (whole.fill_null(0) if whole.null_count else whole).to_numpy()
 
 
-def numbers(array: pa.Array, name: str) -> np.ndarray:
+def numbers(array: pa.Array, name: str, hint: str = "") -> np.ndarray:
     """The values of an Arrow array of numbers or booleans as NumPy has them, zeros in the place of NULLs."""
     kind = array.type
     if pa.types.is_decimal(kind) or pa.types.is_null(kind):
@@ -130,7 +118,7 @@ def numbers(array: pa.Array, name: str) -> np.ndarray:
     if pa.types.is_float16(kind):
         array, kind = array.cast(pa.float32()), pa.float32()
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        raise SashError(f"{name} takes columns of numbers, got {kind}")
+        raise SashError(f"{name} takes columns of numbers, got {kind}{hint}")
     if array.null_count:
         array = array.fill_null(pa.scalar(0, kind) if not pa.types.is_boolean(kind) else False)
     return array.to_numpy(zero_copy_only=False)

@@ -22,8 +22,6 @@ from sash.kernels.index.listing import first_occurrences, lowered
 from sash.planner.algorithms import SELECT
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
 
-UNIQUE = ("collect_set", "collect_distinct")
-
 
 def listed(question: Question) -> Asked:
     """The rows of each frame, or those of them that the function takes, in its own order or the window's."""
@@ -33,7 +31,7 @@ def listed(question: Question) -> Asked:
     ranking = rows.ranking(question.orders, kept) if question.orders else None
     frame = question.over.window.frame
     bounds = kept.bounds(frame)
-    unique = question.call.unique or function.name in UNIQUE
+    unique = question.call.unique or function.unique
     if unique:
         question.refuse_another_order()
 
@@ -116,7 +114,7 @@ def _across_holes(
 def _lists(question: Question, kept: Kept, offsets: np.ndarray, places: np.ndarray) -> pa.Array:
     function, column = question.function, question.rows.column(question.columns[0])
     where, starts = pa.array(kept.original(places)), pa.array(offsets, pa.int32())
-    if function.finish is None or function.name in UNIQUE:
+    if function.takes != "texts":
         return pa.ListArray.from_arrays(starts, take(column, where))
     strings, kind = _strings(function.name, column)
     try:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.algebra.window_function import Deviation, QuantileFunction
 from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.inputs import numbers
 from sash.engine.answering.searching import select
@@ -28,12 +29,13 @@ FEW = 0.25  # the share of frames up to which those that need a second row are a
 
 def quantile(question: Question) -> Asked:
     """Any quantile, by the order of its column or by an order of its own."""
-    name, rows, column = question.function.name, question.rows, question.columns[0]
+    function, rows, column = question.function, question.rows, question.columns[0]
+    name, discrete = function.name, isinstance(function, QuantileFunction) and function.discrete
     orders = question.orders or (asc(column),)
     kept = question.kept(column)
     source = rows.source(column)
     numeric = pa.types.is_integer(source.type) or pa.types.is_floating(source.type) or pa.types.is_decimal(source.type)
-    if name != "percentile_disc" and not numeric:
+    if not discrete and not numeric:
         raise SashError(
             f"{name} takes a column of numbers, got {source.type}; percentile_disc takes any that has order"
         )
@@ -47,7 +49,6 @@ def quantile(question: Question) -> Asked:
 
     def at(share: Any, chosen: str) -> Answer:
         share = _shares(question, share)
-        discrete = name == "percentile_disc"
         if question.call.unique:
             codes = ranking.codes
             sizes = count_distinct(codes.previous, codes.following, bounds)
@@ -63,10 +64,10 @@ def quantile(question: Question) -> Asked:
         return Rows(kept.original(ranking.places(first)), source)
 
     def answer(names: Sequence[str]) -> Answer:
-        if name == "mad":
+        if isinstance(function, Deviation):
             by_rank, sizes = values()[ranking.ranked.order], bounds.sizes()
             return Numbers(mad(by_rank, sizes, lambda k: select(ranking, bounds, k, names[0])[0]), sizes > 0)
-        share = (*question.columns[1:], *question.function.parameters, 0.5)[0]
+        share = (*question.columns[1:], *function.parameters, 0.5)[0]
         if not isinstance(share, tuple):
             return at(share, names[0])
         return Whole(_side_by_side([by_position(at(each, names[0])) for each in share], len(bounds), source.type))

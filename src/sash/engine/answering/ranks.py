@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
 
+from sash.algebra.window_function import EQUALS, ITSELF, VALUES, RankFunction
 from sash.engine.answering.asking import Asked, Question, as_named
 from sash.engine.answering.hypothetical import thresholds
 from sash.engine.answering.searching import count_below
@@ -23,8 +23,8 @@ PEERS = Frame("range", CURRENT, CURRENT)  # the rows equal to the current one in
 
 def rank(question: Question) -> Asked:
     """Any rank function: with an order of its own within the frame, otherwise in the whole partition."""
-    name, rows = question.function.name, question.rows
-    kept = question.kept()
+    function, rows = question.function, question.rows
+    name, counts, kept = function.name, function.counts, question.kept()
     values = question.columns
     if values and not question.orders:
         raise SashError(f"{name} of given values needs order_by to say what they are ranked among")
@@ -32,43 +32,40 @@ def rank(question: Question) -> Asked:
         raise SashError(f"{name} takes a value for each order, got {len(values)} for {len(question.orders)}")
     bounds = kept.bounds(question.over.window.frame if question.orders else WHOLE_PARTITION)
     ranking = rows.ranking(question.orders, kept) if question.orders else None
-    if name == "dense_rank":
+    if counts == VALUES:
         return _dense(question, kept, ranking, bounds)
 
     def limit() -> np.ndarray:
         """For each row, how many rows kept come before its equals, before itself, or up to its last equal."""
         if values:
-            return thresholds(question, kept)[name == "cume_dist"]
-        if name in ("row_number", "ntile"):
+            return thresholds(question, kept)[counts == EQUALS]
+        if counts == ITSELF:
             return kept.counts_before() if ranking is None else ranking.own
         if ranking is None:
             peers = kept.bounds(PEERS)
-            return peers.hi if name == "cume_dist" else peers.lo
-        return ranking.stop if name == "cume_dist" else ranking.start
+            return peers.hi if counts == EQUALS else peers.lo
+        return ranking.stop if counts == EQUALS else ranking.start
 
     def answer(names: Sequence[str]) -> Answer:
         below = count_below(ranking, bounds, limit(), names[0]).astype(np.int64)
-        if name in ("rank", "row_number"):
-            return Numbers((below + 1).astype(np.int32))
+        if function.lower is None:
+            return lowered(function, below)
         inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, kept.places())
-        return _share(question, below, inside, bounds.sizes().astype(np.int64))
+        return lowered(function, below, bounds.sizes().astype(np.int64), ~inside)
 
     return Asked((question.task(COUNT, bounds, ordered=ranking is not None),), answer, bounds)
 
 
-def _share(question: Question, below: np.ndarray, inside: np.ndarray, sizes: np.ndarray) -> Answer:
-    """A rank as a share of the frame, into which a row outside is put for the question."""
-    name, some = question.function.name, sizes > 0
-    total = sizes + ~inside
-    if name == "percent_rank":
-        return Numbers(np.where(total > 1, below / np.maximum(total - 1, 1), 0.0), some)
-    if name == "cume_dist":
-        return Numbers((below + ~inside) / np.maximum(total, 1), some)
-    tiles = min(question.function.parameters[0], question.rows.rows + 1)  # more are empty
-    least, larger = total // tiles, total % tiles  # so many tiles have one row more than the least
-    edge = larger * (least + 1)
-    tile = np.where(below < edge, below // (least + 1), larger + (below - edge) // np.maximum(least, 1))
-    return Numbers((tile + 1).astype(np.int32), some, pa.int32())
+def lowered(
+    function: RankFunction, below: np.ndarray, sizes: np.ndarray | None = None, outside: np.ndarray | None = None
+) -> Numbers:
+    """The answers of a rank function, of how many rows it counts, of frames of some sizes.
+
+    A row that is outside its frame is put into it for the question.
+    """
+    if function.lower is None:
+        return Numbers((below + 1).astype(np.int32))
+    return Numbers(*function.lower(below, sizes, outside, function.parameters))
 
 
 def _dense(question: Question, kept: Kept, ranking: Ranking | None, bounds: Bounds) -> Asked:

@@ -31,12 +31,7 @@ def value(question: Question) -> Asked:
 
 
 def _place(question: Question, bounds: Bounds) -> np.ndarray:
-    name = question.function.name
-    if name in ("first_value", "first", "any_value"):
-        return np.zeros(len(bounds), bounds.lo.dtype)
-    if name in ("last_value", "last"):
-        return bounds.sizes() - 1
-    n, from_last = question.function.parameters
+    n, from_last = question.function.nth
     n = min(n, np.iinfo(bounds.lo.dtype).max)  # more than there are rows
     return bounds.sizes() - n if from_last else np.full(len(bounds), n - 1, bounds.lo.dtype)
 
@@ -51,9 +46,8 @@ def shift(question: Question) -> Asked:
     kept = question.kept(columns[0]) if question.call.nulls == "ignore" else question.kept()
     ranking = rows.ranking(question.orders, kept) if question.orders else None
     bounds = kept.bounds(question.over.window.frame if question.orders else WHOLE_PARTITION)
-    (offset,) = question.function.parameters
-    offset = max(min(offset, rows.rows + 1), -rows.rows - 1)  # beyond the last row is beyond it, however far
-    ahead = offset if question.function.name == "lead" else -offset
+    offset = question.function.offset
+    ahead = max(min(offset, rows.rows + 1), -rows.rows - 1)  # beyond the last row is beyond it, however far
 
     def answer(names: Sequence[str]) -> Rows:
         inside = holds(bounds, kept.places())

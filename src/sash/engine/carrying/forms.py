@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sash.algebra import Aggregate, Call, Over
-from sash.algebra.catalogue.positions import COLLECT, FIRST, LAST
+from sash.algebra.window_function import VALUES, RankFunction
 from sash.windows import as_window
 
 STATE, COUNT, ROWS = "state", "count", "rows"
 MOST = 128  # rows of one interval that are kept for one expression
 
-SMALLEST, LARGEST = ("min", "min_by", "arg_min"), ("max", "max_by", "arg_max")
-RANKED = {"ith_smallest": "smallest", "top_k": "largest"}
-TIED_TO_CODES = ("min_count", "max_count")  # their partials hold values that may be no numbers
 FAR = 1 << 40  # a frame larger than any
 
 
@@ -57,14 +54,14 @@ def sees_order(over: Over) -> bool:
     """Whether what is carried of an interval depends on the order of its rows, or on who is whose peer."""
     form, function = form_of(over), over.call.aggregate
     if form == COUNT:
-        return bool(function.name == "dense_rank")
+        return bool(function.counts == VALUES)
     return form == ROWS or (form == STATE and not function.commutative)
 
 
 def form_of(over: Over) -> str | None:
     """In which form rows elsewhere are carried: as a state, a count, or as rows; None where they cannot be."""
     call, function = over.call, over.call.aggregate
-    if not isinstance(function, Aggregate) and function.family == "rank":
+    if isinstance(function, RankFunction):
         return None if call.order or call.columns else COUNT
     frame = as_window(over.window).frame
     if frame.has_columns or not (frame.start.is_unbounded or frame.end.is_unbounded):
@@ -80,7 +77,7 @@ def _has_state(function: Aggregate, distinct: bool) -> bool:
         return False
     if distinct and not function.selective:
         return False
-    return not (_builtin(function) and function.name in (*SMALLEST, *LARGEST, *RANKED, *TIED_TO_CODES))
+    return function.takes != "order"  # what is compared may be numbered in each task anew
 
 
 def few_of(call: Call) -> Few | None:
@@ -91,23 +88,14 @@ def few_of(call: Call) -> Few | None:
 
 def _few(call: Call) -> Few | None:
     function: Any = call.aggregate
-    name = function.name
-    if not isinstance(function, Aggregate):
-        if function.family != "value":
-            return None
-        count, from_last = function.parameters if name == "nth_value" else (1, name == "last_value")
+    if function.nth is not None:
+        count, from_last = function.nth
         return Few("last" if from_last else "first", count)
-    if function.combine in (FIRST.combine, LAST.combine):
-        return Few("first" if function.combine is FIRST.combine else "last", 1)
-    if not _builtin(function):
+    if not isinstance(function, Aggregate):
         return None
-    if name in (*SMALLEST, *LARGEST):
-        return Few("smallest" if name in SMALLEST else "largest", 1)
-    if call.unique:
-        return None
-    if name in RANKED:
-        return Few(RANKED[name], len(function.lift(0)[1]))
-    return _listed(function) if function.combine is COLLECT.combine else None
+    if function.few is not None and (function.selective or not call.unique):
+        return Few(*function.few)
+    return _listed(function) if function.by_place and not (call.unique or function.unique) else None
 
 
 def _listed(function: Aggregate) -> Few | None:
@@ -115,8 +103,3 @@ def _listed(function: Aggregate) -> Few | None:
     taken = function.lower((0, FAR))
     start, stop = (taken, FAR) if isinstance(taken, int) else taken
     return Few("first", stop) if start == 0 else Few("last", stop - start)
-
-
-def _builtin(function: Aggregate) -> bool:
-    parts = (function.lift, function.combine)
-    return all(part.__module__.startswith("sash.algebra.catalogue.") for part in parts)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sash.algebra.window_function import EQUALS, ITSELF, VALUES
 from sash.engine.answering.asking import Question
-from sash.engine.answering.ranks import PEERS
+from sash.engine.answering.ranks import PEERS, lowered
 from sash.engine.placing import Numbers
-
-LARGEST = (1 << 62) - 1
 
 
 class Counted:
@@ -33,41 +32,27 @@ class Counted:
         """How many rows, and groups of peers, are between edges: a record for each pair."""
         counts = np.zeros((len(starts), 2), np.int64)
         counts[:, 0] = self.before[stops] - self.before[starts]
-        if self.question.function.name == "dense_rank":
+        if self.question.function.counts == VALUES:
             groups = self.groups()
             counts[:, 1] = groups[stops] - groups[starts]
         return counts
 
     def answers(self, ahead: np.ndarray, behind: np.ndarray) -> Numbers:
         """The rank of each row, given how many rows and groups are before and after each segment."""
-        name, rows = self.question.function.name, self.rows
+        function, rows = self.question.function, self.rows
         starts, lengths = rows.segments[:-1], np.diff(rows.segments)
-        if name == "dense_rank":
+        if function.counts == VALUES:
             groups = self.groups()
-            found = groups[rows.peers()] + np.repeat(ahead[:, 1] - groups[starts], lengths)
-            return Numbers((found + 1).astype(np.int32))
-        below = self._below(name) + np.repeat(ahead[:, 0] - self.before[starts], lengths)
-        if name in ("rank", "row_number"):
-            return Numbers((below + 1).astype(np.int32))
+            return lowered(function, groups[rows.peers()] + np.repeat(ahead[:, 1] - groups[starts], lengths))
+        below = self._below(function.counts) + np.repeat(ahead[:, 0] - self.before[starts], lengths)
+        if function.lower is None:
+            return lowered(function, below)
         sizes = np.repeat(ahead[:, 0] + behind[:, 0] + self.before[rows.segments[1:]] - self.before[starts], lengths)
-        inside = np.ones(rows.rows, np.bool_) if self.kept.mask is None else self.kept.mask
-        return self._share(name, below, inside, sizes)
+        outside = np.zeros(rows.rows, np.bool_) if self.kept.mask is None else ~self.kept.mask
+        return lowered(function, below, sizes, outside)
 
-    def _below(self, name: str) -> np.ndarray:
-        if name in ("row_number", "ntile"):
+    def _below(self, counts: str) -> np.ndarray:
+        if counts == ITSELF:
             return self.before[:-1]
         peers = self.kept.bounds(PEERS)
-        return (peers.hi if name == "cume_dist" else peers.lo).astype(np.int64)
-
-    def _share(self, name: str, below: np.ndarray, inside: np.ndarray, sizes: np.ndarray) -> Numbers:
-        """A rank as a share of the partition, into which a row that the filter left out is put for the question."""
-        some, total = sizes > 0, sizes + ~inside
-        if name == "percent_rank":
-            return Numbers(np.where(total > 1, below / np.maximum(total - 1, 1), 0.0), some)
-        if name == "cume_dist":
-            return Numbers((below + ~inside) / np.maximum(total, 1), some)
-        tiles = min(self.question.function.parameters[0], LARGEST)
-        least, larger = total // tiles, total % tiles  # so many tiles have one row more than the least
-        edge = larger * (least + 1)
-        tile = np.where(below < edge, below // (least + 1), larger + (below - edge) // np.maximum(least, 1))
-        return Numbers((tile + 1).astype(np.int32), some)
+        return (peers.hi if counts == EQUALS else peers.lo).astype(np.int64)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sash.algebra import Over
+from sash.algebra.window_function import ShiftFunction
 from sash.windows import as_window
 from sash.windows.frame import Bound, Frame
 from sash.windows.intervals import Interval
 
 FAR = 2**62  # more rows than there are
-RANKS_BEFORE = ("rank", "dense_rank", "row_number")  # the others need the size of the partition, too
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ def reach(over: Over) -> Reach:
     True
     """
     call, frame = over.call, as_window(over.window).frame
-    if getattr(call.aggregate, "framed", True) or call.order:
+    if call.aggregate.framed or call.order:
         return _of_frame(frame)
-    if call.aggregate.family == "shift":
+    if isinstance(call.aggregate, ShiftFunction):
         return _of_shift(call)
-    return Reach(Side(everything=True), Side(everything=call.aggregate.name not in RANKS_BEFORE))
+    return Reach(Side(everything=True), Side(everything=call.aggregate.lower is not None))  # which needs the size
 
 
 def together(reaches: Iterable[Reach]) -> Reach:
@@ -89,8 +89,7 @@ def together(reaches: Iterable[Reach]) -> Reach:
 
 
 def _of_shift(call: Any) -> Reach:
-    (offset,) = call.aggregate.parameters
-    ahead = offset if call.aggregate.name == "lead" else -offset
+    ahead = call.aggregate.offset
     if not ahead:
         return Reach()
     skips = call.nulls == "ignore" or call.condition is not None

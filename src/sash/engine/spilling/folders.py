@@ -13,6 +13,7 @@ import shutil
 import socket
 import stat
 import tempfile
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -25,6 +26,8 @@ except ImportError:  # there are no such locks on Windows: nothing is swept
     fcntl = None
 
 PREFIX = "sash-rows-"
+NEW = "sash-new-"  # until its lock is held
+HOUR = 3600.0  # seconds after which nobody is still about to hold a new one
 LOCK = "lock"
 _swept: set[str] = set()
 
@@ -34,7 +37,7 @@ class Folder:
 
     def __init__(self, disk: str) -> None:
         self._process = os.getpid()
-        made = tempfile.mkdtemp(prefix="sash-new-", dir=disk)
+        made = tempfile.mkdtemp(prefix=NEW, dir=disk)
         try:
             self._lock = os.open(os.path.join(made, LOCK), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
             try:
@@ -83,20 +86,19 @@ def sweep(disk: str) -> None:
     if fcntl is None:
         return
     with contextlib.suppress(OSError):
-        names = [entry.name for entry in os.scandir(disk) if entry.name.startswith(PREFIX)]
+        names = [entry.name for entry in os.scandir(disk) if entry.name.startswith((PREFIX, NEW))]
         for name in names:
             with (
                 contextlib.suppress(OSError),
                 _opened(os.path.join(disk, name), os.O_RDONLY | os.O_DIRECTORY) as folder,
             ):
-                if _clear(folder):
+                if (_clear if name.startswith(PREFIX) else _clear_new)(folder):
                     os.rmdir(os.path.join(disk, name))
 
 
 def _clear(folder: int) -> bool:
     """Delete the files of a folder, if it is ours and nobody holds it."""
-    status = os.fstat(folder)
-    if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if not _is_private(folder):
         return False
     with _opened(LOCK, os.O_RDWR, folder) as lock:
         if not stat.S_ISREG(os.fstat(lock).st_mode):
@@ -108,6 +110,26 @@ def _clear(folder: int) -> bool:
         for name in sorted(names, key=LOCK.__eq__):  # the lock goes last
             os.unlink(name, dir_fd=folder)
     return True
+
+
+def _clear_new(folder: int) -> bool:
+    """Delete the lock of a folder whose process was killed before it held any rows."""
+    names = os.listdir(folder)
+    if not _is_private(folder) or names not in ([], [LOCK]) or time.time() - os.fstat(folder).st_mtime < HOUR:
+        return False
+    for name in names:
+        with _opened(name, os.O_RDWR, folder) as lock:
+            if not stat.S_ISREG(os.fstat(lock).st_mode):
+                return False
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where its process lives
+            os.unlink(name, dir_fd=folder)
+    return True
+
+
+def _is_private(folder: int) -> bool:
+    """Whether a folder is this user's, and of nobody else."""
+    status = os.fstat(folder)
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
 
 
 def _ours(name: str) -> bool:

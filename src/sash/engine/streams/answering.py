@@ -69,6 +69,11 @@ class Folding:
         self.exact = self.aggregate.invertible and all(exact(kind.partial.state) for kind in kinds)
 
     @cached_property
+    def _unlowered(self) -> Aggregate:
+        """The aggregate answered by its partials, made once, so that its kernels are looked up once."""
+        return settled(unlowered(self.folded))
+
+    @cached_property
     def none(self) -> pa.Array:
         """The answers of no windows, which have their type."""
         return self.answer(self._first, Cells(self._kinds), NONE, NONE)
@@ -82,7 +87,7 @@ class Folding:
         """The answers of windows, given the cells of each."""
         bounds = Bounds(lo, hi, len(cells), MONOTONIC)
         if self.beyond:
-            inner = self._fold(unlowered(self.folded), self.sources, planned, cells, bounds)
+            inner = self._fold(self._unlowered, self.sources, planned, cells, bounds)
             answered = self._joined(cells, inner, lo, hi)
         else:
             answered = self._fold(self.folded, self.sources, planned, cells, bounds)
@@ -110,9 +115,7 @@ class Folding:
         which = np.flatnonzero(held[last] & (hi > lo)) if len(cells) else last[:0]
         columns = tuple(column for source in self.beyond for column in columns_of(cells.states[source][last[which]]))
         ones = np.arange(len(which) + 1)
-        states = fold(
-            unlowered(self.folded), columns, len(which), Bounds(ones[:-1], ones[1:], len(which), MONOTONIC), ONE
-        )
+        states = fold(self._unlowered, columns, len(which), Bounds(ones[:-1], ones[1:], len(which), MONOTONIC), ONE)
         behind = np.full(len(hi), -1)
         behind[which] = ones[:-1]
         inputs = Inputs(self.folded, tuple(column.dtype for column in columns))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.decimals import words
+from sash.engine.limbs import words
 from sash.engine.streams.restoring import array_of, counts_of, flags_of, refuse_longer, refused, whole_of
 from sash.engine.tables import one_array
 from sash.expressions.columns import Expression

@@ -63,6 +63,7 @@ class Board:
             late: add rows for what was set aside, with the reason, in a column ``late``.
 
         """
+        _check_flags(starts=starts, late=late)
         self._check_queries()
         return self._source.results(self, emit, starts, late)
 
@@ -89,6 +90,7 @@ class Board:
         >>> operator.push(pa.table({"load": [3, 9, 4]})).to_pylist()[-1]
         {'window_end': 3, 'peak': 9}
         """
+        _check_flags(starts=starts)
         self._check_queries()
         return Operator(self._scheme, self._slicer, emit=emit, starts=starts)
 
@@ -107,3 +109,10 @@ class Board:
     def __repr__(self) -> str:
         queries = "".join(f"\n  {query.name} = {query.call}, {query.extent}" for query in self._queries)
         return f"<board of {len(self._queries)} queries>{queries}"
+
+
+def _check_flags(**flags: Any) -> None:
+    """Refuse what is neither True nor False: "no" would be taken for yes."""
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise SashError(f"{name} must be True or False, got {value!r}")

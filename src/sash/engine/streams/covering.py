@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra.catalogue.weighted import SHARE, SPENT
+from sash.algebra.catalogue.spans import SHARE, SPENT
 from sash.engine.streams.cells import Cells, Column
 from sash.engine.streams.kinds import Kind, PlainKind
 from sash.engine.streams.scheme import BEYOND, COVERS, ENDS, SPREAD, Holding, Scheme

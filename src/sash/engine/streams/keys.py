@@ -17,6 +17,7 @@ from sash.kernels.sorting.numbering import numbered
 from sash.kernels.sorting.strings import BYTES
 
 BITS = 32  # of a number within a pair
+SHORT = 1000  # rows for which calling kernels takes longer than hashing
 
 
 class Numbering:
@@ -46,11 +47,12 @@ class Numbering:
 
 def _distinct(array: pa.Array) -> tuple[np.ndarray, pa.Array]:
     """The different values of an array in the order they first come, and which of them each row has."""
-    text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
-    short = text and (pc.max(pc.binary_length(array)).as_py() or 0) <= BYTES
-    if short or pa.types.is_primitive(array.type):
-        codes, firsts = numbered(equality_key(array))
-        return codes, array.take(pa.array(firsts))
+    if len(array) > SHORT:
+        text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+        short = text and (pc.max(pc.binary_length(array)).as_py() or 0) <= BYTES
+        if short or pa.types.is_primitive(array.type):
+            codes, firsts = numbered(equality_key(array))
+            return codes, array.take(pa.array(firsts))
     coded = array.dictionary_encode(null_encoding="encode")
     return coded.indices.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary
 

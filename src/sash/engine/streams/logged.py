@@ -8,6 +8,7 @@ reached, cells of windows that count rows, and answers that were given early.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -169,7 +170,7 @@ class Logged(Operator):
             columns.append(pa.nulls(entry.num_rows, field.type) if column is None else column)
         return pa.table(columns, self._row_schema.names)
 
-    @property
+    @cached_property
     def _row_schema(self) -> pa.Schema:
         """The columns that are kept of a row."""
         schema = self._taken(self.scheme.schema.empty_table(), self._kept).schema

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -191,7 +192,11 @@ class Operator:
     def late(self) -> pa.Table:
         """The rows set aside since this was last asked, with the reason of each."""
         tables, self._late = self._late, []
-        return pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *tables])
+        return pa.concat_tables([self._none_late, *tables]) if tables else self._none_late
+
+    @cached_property
+    def _none_late(self) -> pa.Table:
+        return Late.schema(self.scheme.schema).empty_table()
 
     def snapshot(self) -> bytes:
         """All that must be kept to go on later, as bytes."""

@@ -16,6 +16,7 @@ from sash.errors import SashError
 from sash.kernels.sealing import unpadded
 
 MAGIC, VERSION, SEAL = b"SASHSTATE", 2, 16  # formats of partials are told by what is packed
+MAKING = re.compile(r"\((?P<columns>.*?), (?P<rest>Settings\(.*), '(?P<slicer>\w+)', '(?P<emit>\w+)'\)", re.DOTALL)
 NUMBER = re.compile(r"[<|=][biuf][1248]")  # dtypes of arrays
 
 
@@ -51,7 +52,10 @@ def unpacked(making: str, state: bytes) -> dict[str, Any]:
     at = start + int.from_bytes(state[len(MAGIC) + 2 : start], "little")
     header = _header(state[start:at])
     if header["making"] != making:
-        raise SashError("state must be of a stream of the same columns, queries and settings; this is of another")
+        raise SashError(
+            "state must be of a stream of the same columns, queries and settings; this is of another, "
+            f"{difference(header['making'], making)}"
+        )
     if sum(entry["bytes"] for entry in header["parts"]) != len(state) - SEAL - at:
         raise SashError("state must have as many bytes as its header says, got another number")
     parts = {}
@@ -59,6 +63,26 @@ def unpacked(making: str, state: bytes) -> dict[str, Any]:
         parts[entry["name"]] = _read(entry, state[at : at + entry["bytes"]])
         at += entry["bytes"]
     return parts
+
+
+def difference(before: str, now: str) -> str:
+    """What two streams differ in, by what their states belong to: columns, settings, queries, slicer and emit."""
+    was, here = MAKING.fullmatch(before), MAKING.fullmatch(now)
+    if was is None or here is None:
+        return "which another Sash described"
+    found = [f"{name} {_line(was[name])}, here {_line(here[name])}" for name in ("columns", "slicer", "emit")
+             if was[name] != here[name]]  # fmt: skip
+    if was["rest"] != here["rest"]:
+        place = next((k for k, pair in enumerate(zip(was["rest"], here["rest"], strict=False)) if len(set(pair)) > 1),
+                     min(len(was["rest"]), len(here["rest"])))  # fmt: skip
+        begin = max(was["rest"].rfind(", ", 0, place) + 2, place - 40, 0)
+        shown = (_line(each["rest"][begin : place + 80]) for each in (was, here))
+        found.append("settings or queries …{}…, here …{}…".format(*shown))
+    return f"which has {'; '.join(found)}"
+
+
+def _line(text: str) -> str:
+    return ", ".join(text.split("\n"))
 
 
 def _header(text: bytes) -> dict[str, Any]:

@@ -11,13 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate, Call, Over
-from sash.algebra.catalogue.weighted import SHARE, SPENT
+from sash.algebra.catalogue.spans import SHARE, SPENT
 from sash.algebra.sharing import Shared, share
 from sash.algebra.sharing import kind as kind_of
+from sash.algebra.window_function import SpanFunction
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.answering.inputs import is_coded
 from sash.engine.evaluating import asked_of
+from sash.engine.memo import Memo
 from sash.engine.reading import arguments_of
 from sash.engine.streams.answering import Folding, Planned
 from sash.engine.streams.formats import PartialFormat, format_of
@@ -38,7 +40,6 @@ from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
 from sash.windows.intervals import DAY, Interval
 
 NONE = np.zeros(0, np.int64)
-PER_ROW = ("rank", "shift")  # families that answer each row of a frame
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 FAR = 2**63 - 1
 FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
@@ -287,12 +288,12 @@ class Scheme:
 
     def _plan(self, rows: WindowRows, query: Query, spec: int) -> Planned:
         call, function = query.call, query.call.aggregate
-        if not isinstance(function, Aggregate) and function.family in PER_ROW:
+        if function.per_row:
             raise SashError(f"{function.name} answers each row of a frame; a window of a stream has one answer")
         frame = WindowFrame(f"empty {spec}", Bounds(NONE, NONE, 0, MONOTONIC))
         using = None if query.using in TECHNIQUES else query.using
         question = Question(rows, Over(call, StreamWindow(frame), using))
-        if getattr(function, "family", None) == "sweep":
+        if isinstance(function, SpanFunction):
             return Planned(query, spec, question, question.kept())
         if self.kind == "delta" or not isinstance(function, Aggregate) or call.order or not self._folds(function, call):
             asked_of(question)
@@ -394,6 +395,11 @@ class Scheme:
         further = tuple(beyond[source] for source in answer.sources if source in beyond)
         kinds = [each.kind for each in self.kinds]
         return Folding(answer, self.wanted[place][0], kinds, further, self.planned[self.folded[place]])
+
+    @cached_property
+    def none(self) -> Memo[str, list[pa.Array]]:
+        """The answers of each query to no windows, found once: every operator of these queries needs their types."""
+        return Memo()
 
     @cached_property
     def formats(self) -> tuple[PartialFormat, ...]:

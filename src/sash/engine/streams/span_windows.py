@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.catalogue import builtin
+from sash.algebra.window_function import SpanFunction
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted, read
 from sash.engine.encoding import biased
@@ -114,7 +115,7 @@ class SpanWindows:
             some = predicate(as_predicate(planned.query.call.condition), self.held.table)
             key, first, last = key[some], first[some], last[some]
         sweep = Sweep(key, first, last)
-        if planned.query.call.aggregate.name == "max_concurrent":
+        if planned.query.call.aggregate.peaks:
             return pa.array(sweep.peaks(windows))
         return pa.array(sweep.covered(windows)).view(swept_type(scheme, planned))
 
@@ -161,9 +162,9 @@ class Sweep:
 
 def is_swept(planned: Planned) -> bool:
     """Whether a query asks how many spans there are at a time."""
-    return getattr(planned.query.call.aggregate, "family", None) == "sweep"
+    return isinstance(planned.query.call.aggregate, SpanFunction)
 
 
 def swept_type(scheme: Scheme, planned: Planned) -> pa.DataType:
     """The type of such an answer."""
-    return pa.int64() if planned.query.call.aggregate.name == "max_concurrent" else pa.duration(scheme.unit)
+    return pa.int64() if planned.query.call.aggregate.peaks else pa.duration(scheme.unit)

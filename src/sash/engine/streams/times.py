@@ -27,6 +27,8 @@ def ticks_of(column: Any, kind: pa.DataType) -> tuple[np.ndarray, np.ndarray | N
 def as_ticks(moment: Any, kind: pa.DataType) -> int:
     """A moment given as a datetime, a date, text, an Arrow scalar, or ticks, in ticks of a type."""
     if isinstance(moment, (int, np.integer)) and not isinstance(moment, bool):
+        if not -(2**63) <= moment < 2**63:
+            raise SashError(f"watermark must be a time, or ticks of {kind} in 64 bits, got {moment}")
         return int(moment)
     if isinstance(moment, pa.Scalar):
         moment = moment.as_py()

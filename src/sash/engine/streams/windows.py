@@ -177,28 +177,17 @@ class Windows:
         return {spec: min(each for each in starts if each is not None)
                 for spec, starts in found.items() if None not in starts}  # fmt: skip
 
-    @cached_property
+    @property
     def none(self) -> Answers:
         """No answers, of the right types."""
-        rows, columns = WindowRows(HeldRows(self.scheme.schema)), []
-        for k, planned in enumerate(self.scheme.planned):
-            with column_named(planned.query.name):
-                if planned.by_partials:
-                    columns.append(_typed(self.scheme.foldings[k].none, self.scheme, planned))
-                elif is_swept(planned):
-                    columns.append(pa.array([], swept_type(self.scheme, planned)))
-                elif planned.given is not None:
-                    held = HeldRows(self.scheme.schema.append(pa.field(FIRST, pa.int64())))
-                    columns.append(SpanWindows(held).answer(self.scheme, planned, Asked(NONE, NONE, NONE, None)))
-                else:
-                    columns.append(_typed(answer_of_rows(rows, planned, NONE, NONE), self.scheme, planned))
+        columns = list(none_of(self.scheme))
         starts = [pa.array(NONE)] * (len(columns) if self.with_starts else 0)
         return Answers(NONE, NONE, NONE, columns, starts, [None] * len(columns))
 
     @cached_property
     def types(self) -> list[pa.DataType]:
         """The types of the queries' answers."""
-        return [column.type for column in self.none.columns]
+        return [column.type for column in none_of(self.scheme)]
 
     def table(self, answers: Answers, keys: Keys) -> pa.Table:
         """Answers as a user sees them."""
@@ -215,6 +204,28 @@ class Windows:
             names.append(query.name)
             columns.append(answers.columns[k])
         return pa.Table.from_arrays(columns, names)
+
+
+def none_of(scheme: Scheme) -> list[pa.Array]:
+    """The answers of each query to no windows."""
+    return scheme.none.once("answers", lambda: no_answers(scheme))
+
+
+def no_answers(scheme: Scheme) -> list[pa.Array]:
+    """The answers of each query to no windows, which have their type."""
+    rows, columns = WindowRows(HeldRows(scheme.schema)), []
+    for k, planned in enumerate(scheme.planned):
+        with column_named(planned.query.name):
+            if planned.by_partials:
+                columns.append(_typed(scheme.foldings[k].none, scheme, planned))
+            elif is_swept(planned):
+                columns.append(pa.array([], swept_type(scheme, planned)))
+            elif planned.given is not None:
+                held = HeldRows(scheme.schema.append(pa.field(FIRST, pa.int64())))
+                columns.append(SpanWindows(held).answer(scheme, planned, Asked(NONE, NONE, NONE, None)))
+            else:
+                columns.append(_typed(answer_of_rows(rows, planned, NONE, NONE), scheme, planned))
+    return columns
 
 
 def _asked(

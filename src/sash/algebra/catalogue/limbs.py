@@ -1,4 +1,4 @@
-"""Decimals, durations and unsigned integers summed exactly: 128 bits as four limbs of 32, each summed on its own.
+"""Decimals, durations and unsigned integers, exactly: 128 bits as four limbs of 32, which are summed or compared.
 
 Types are Spark's: a sum has ten digits more before the point, an average four more after it.
 """
@@ -9,44 +9,13 @@ from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from sash.algebra import Aggregate
-from sash.errors import Overflow, SashError
+from sash.algebra.aggregate import Aggregate
+from sash.errors import Overflow
 
 DIGITS = 38
 LIMB = (1 << 32) - 1
 WORD, SIGN = (1 << 64) - 1, 1 << 63
-WHOLE = pa.decimal128(DIGITS, 0)
-
-
-def limbs(array: pa.Array, name: str = "sum") -> tuple[np.ndarray, ...]:
-    """Decimals, or integers of 64 bits, as limbs, the lowest first; the highest has the sign. Zeros for NULLs."""
-    low, high = words(array, name)
-    parts = (low & LIMB, (low >> 32) & LIMB, high & LIMB, high >> 32)
-    if not array.null_count:
-        return tuple(np.ascontiguousarray(part) for part in parts)
-    valid = array.is_valid().to_numpy(zero_copy_only=False)
-    return tuple(np.where(valid, part, 0) for part in parts)
-
-
-def words(array: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """The low and the high 64 bits of each value; whatever is where NULLs are."""
-    kind = array.type
-    if not pa.types.is_decimal(kind):
-        low = array.view(pa.int64()).fill_null(0).to_numpy()
-        return low, np.zeros_like(low) if kind == pa.uint64() else low >> 63
-    if kind.scale < 0:
-        raise SashError(f"{name} takes decimals of a scale of at least 0, got {kind}")
-    try:
-        array = array.cast(pa.decimal128(min(kind.precision, DIGITS), kind.scale))
-    except (pa.ArrowInvalid, ValueError):
-        raise SashError(f"{name} takes decimals of at most {DIGITS} digits, got some of {kind} with more") from None
-    if not len(array):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    pairs = np.frombuffer(array.buffers()[1], "<i8", count=2 * (array.offset + len(array)))[2 * array.offset :]
-    return pairs[0::2], pairs[1::2]
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -72,7 +41,9 @@ SUM = Aggregate(
     identity=(0, 0, 0, 0),
     inverse=_subtract,
     commutative=True,
+    exact=True,
     cast="int64",
+    takes="limbs",
 )
 COUNTED = SUM.but(
     name="avg",
@@ -84,25 +55,69 @@ COUNTED = SUM.but(
 )
 
 
-def sum_of(kind: pa.DataType) -> Aggregate:
-    """The sum of decimals, durations or unsigned integers of a type."""
+def sum_of(kind: Any) -> Aggregate | None:
+    """The sum of decimals, durations or unsigned integers of 64 bits; None for other types."""
+    import pyarrow as pa
+
     if pa.types.is_decimal(kind):
         result = pa.decimal128(min(DIGITS, kind.precision + 10), kind.scale)
         return SUM.but(finish=lambda answers: _decimals(answers, result))
+    if not (pa.types.is_duration(kind) or kind == pa.uint64()):
+        return None
     result = kind if pa.types.is_duration(kind) else pa.int64()
-    return SUM.but(finish=lambda answers: _narrowed(_decimals(answers, WHOLE), result))
+    return SUM.but(finish=lambda answers: _narrowed(_decimals(answers, _whole()), result))
 
 
-def average_of(kind: pa.DataType) -> Aggregate:
-    """The average of decimals or durations of a type, rounded half up."""
+def average_of(kind: Any) -> Aggregate | None:
+    """The average of decimals or durations, rounded half up; None for other types."""
+    import pyarrow as pa
+
+    if pa.types.is_duration(kind):
+        return COUNTED.but(finish=lambda answers: _narrowed(_divided(answers, 0, _whole()), kind))
     if not pa.types.is_decimal(kind):
-        return COUNTED.but(finish=lambda answers: _narrowed(_divided(answers, 0, WHOLE), kind))
+        return None
     scale = min(DIGITS, kind.scale + 4)
     result = pa.decimal128(min(DIGITS, kind.precision + 4), scale)
     return COUNTED.but(finish=lambda answers: _divided(answers, kind.scale, result))
 
 
-def _decimals(answers: np.ndarray, kind: pa.DataType) -> pa.Array:
+LARGEST = Aggregate(
+    "largest",
+    lift=lambda row, a, b, c, d: ((d, c, b, a), row),  # the highest limb first, to be compared so
+    combine=lambda a, b: b if b[0] > a[0] else a,
+    lower=lambda s: s[1],
+    rows=True,
+    returns="row",
+    cast="int64",
+    takes="limbs",
+)
+SMALLEST = LARGEST.but(name="smallest", combine=lambda a, b: b if b[0] < a[0] else a)
+
+
+def largest_of(kind: Any) -> Aggregate | None:
+    """The row of the largest decimal, or unsigned integer of 64 bits; None for other types."""
+    return LARGEST if _is_wide(kind) else None
+
+
+def smallest_of(kind: Any) -> Aggregate | None:
+    """The row of the smallest decimal, or unsigned integer of 64 bits; None for other types."""
+    return SMALLEST if _is_wide(kind) else None
+
+
+def _is_wide(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_decimal(kind) or kind == pa.uint64())
+
+
+def _whole() -> Any:
+    """The type of whole numbers of as many digits as there can be."""
+    import pyarrow as pa
+
+    return pa.decimal128(DIGITS, 0)
+
+
+def _decimals(answers: np.ndarray, kind: Any) -> Any:
     """Limbs as decimals; raises where one has too many digits."""
     top = answers["f3"]
     if np.any((top < -(1 << 31)) | (top >= 1 << 31)):
@@ -110,8 +125,11 @@ def _decimals(answers: np.ndarray, kind: pa.DataType) -> pa.Array:
     return _checked(answers["f0"] | (answers["f1"] << 32), answers["f2"] | (top << 32), "sum", kind)
 
 
-def _checked(low: np.ndarray, high: np.ndarray, name: str, kind: pa.DataType) -> pa.Array:
+def _checked(low: np.ndarray, high: np.ndarray, name: str, kind: Any) -> Any:
     """Words as decimals; raises where one has too many digits."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     words = np.empty(2 * len(low), np.int64)
     words[0::2], words[1::2] = low, high
     found = pa.Array.from_buffers(kind, len(low), [None, pa.py_buffer(words)])
@@ -122,15 +140,17 @@ def _checked(low: np.ndarray, high: np.ndarray, name: str, kind: pa.DataType) ->
     return found
 
 
-def _narrowed(whole: pa.Array, kind: pa.DataType) -> pa.Array:
+def _narrowed(whole: Any, kind: Any) -> Any:
     """Whole numbers as durations, or as integers of 64 bits."""
+    import pyarrow as pa
+
     try:
         return whole.cast(pa.int64()).cast(kind)
     except pa.ArrowInvalid:
         raise Overflow(f"the sum of a frame does not fit {kind}; sum a wider type, such as a decimal") from None
 
 
-def _divided(answers: np.ndarray, scale: int, kind: pa.DataType) -> pa.Array:
+def _divided(answers: np.ndarray, scale: int, kind: Any) -> Any:
     """Sums over counts, rounded half up: in 64 bits where that is enough, otherwise by Python's integers."""
     factor = 10 ** (kind.scale - scale)
     count = np.maximum(answers["f4"], 1)
@@ -152,5 +172,5 @@ def _divided(answers: np.ndarray, scale: int, kind: pa.DataType) -> pa.Array:
     return _checked(low, high, "avg", kind)
 
 
-def _overflow(name: str, kind: pa.DataType) -> Overflow:
+def _overflow(name: str, kind: Any) -> Overflow:
     return Overflow(f"the {name} of a frame does not fit {kind}; cast to a type with fewer digits after the point")

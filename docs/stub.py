@@ -1,0 +1,67 @@
+"""Writes src/sash/functions.pyi, which says to editors and type checkers what sash.functions makes of its declarations.
+
+``python docs/stub.py`` writes it; tests/test_functions.py sees that it is up to date.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sash
+from sash.algebra.catalogue import FUNCTIONS
+from sash.algebra.catalogue.declaring import COLUMNS, REQUIRED, UNUSED, Function, Parameter
+
+STUB = Path(sash.__file__).with_name("functions.pyi")
+WIDTH = 120
+HEAD = '''"""The vocabulary, as editors and type checkers see it. Made by docs/stub.py from the catalogue."""
+
+from typing import Any, TypeAlias
+
+from sash.algebra import Call as Call
+from sash.algebra.catalogue.declaring import Function
+from sash.expressions.columns import Order as Order
+from sash.expressions.orders import asc as asc
+from sash.expressions.orders import asc_nulls_first as asc_nulls_first
+from sash.expressions.orders import asc_nulls_last as asc_nulls_last
+from sash.expressions.orders import desc as desc
+from sash.expressions.orders import desc_nulls_first as desc_nulls_first
+from sash.expressions.orders import desc_nulls_last as desc_nulls_last
+
+Column: TypeAlias = Any  # a name, or an expression
+
+def call_of(declared: Function, given: dict[str, Any]) -> Call: ...
+'''
+
+
+def parameter(each: Parameter) -> str:
+    """One parameter as Python writes it."""
+    if each.takes == COLUMNS:
+        return f"*{each.name}: {each.type}"
+    default = "" if each.default is REQUIRED else f" = {each.default!r}".replace("'", '"')
+    return ("*, " if each.keyword else "") + f"{each.name}: {each.type}{default}"
+
+
+def described(function: Function) -> str:
+    """The docstring: what it does, and an example."""
+    body = function.does.replace("\n", "\n    ").replace("\n    \n", "\n\n")
+    unused = [each.name for each in function.parameters if each.takes == UNUSED]
+    body += f"\n\n    ``{unused[0]}`` changes nothing: it is there because PySpark has it." if unused else ""
+    return f'    """{body}\n\n    In SQL: ``{function.examples[0]}``\n    """\n'
+
+
+def definition(function: Function) -> str:
+    """One function."""
+    line = f"def {function.name}({', '.join(map(parameter, function.parameters))}) -> Call:\n"
+    if len(line) > WIDTH:
+        inside = ",\n    ".join(map(parameter, function.parameters))
+        line = f"def {function.name}(\n    {inside},\n) -> Call:\n"
+    return line + described(function)
+
+
+def stub() -> str:
+    """The whole file."""
+    return HEAD + "\n".join(definition(each) for each in FUNCTIONS.values() if each.in_python)
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub())

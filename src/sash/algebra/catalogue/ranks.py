@@ -1,0 +1,86 @@
+"""Ranks: of a row, or of given values, among the rows of a frame. What is counted, and what is made of the count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sash.algebra.catalogue.declaring import COLUMNS, CONSTANT, Function, Parameter, always, whole
+from sash.algebra.window_function import BEFORE, EQUALS, ITSELF, VALUES, RankFunction
+
+MOST_TILES = (1 << 62) - 1
+
+
+def percent_rank(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The rows before, over all the others; a row outside the frame is put into it for the question."""
+    total = sizes + outside
+    return np.where(total > 1, below / np.maximum(total - 1, 1), 0.0), sizes > 0
+
+
+def cume_dist(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The rows up to the last equal one, over all."""
+    return (below + outside) / np.maximum(sizes + outside, 1), sizes > 0
+
+
+def tile(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The number of the tile that the row is in."""
+    total, tiles = sizes + outside, min(parameters[0], MOST_TILES)
+    least, larger = total // tiles, total % tiles  # so many tiles have one row more than the least
+    edge = larger * (least + 1)
+    found = np.where(below < edge, below // (least + 1), larger + (below - edge) // np.maximum(least, 1))
+    return (found + 1).astype(np.int32), sizes > 0
+
+
+def ntile(n: Any) -> RankFunction:
+    """The number of the n about equal parts that the row falls into."""
+    return RankFunction("ntile", (whole("n", n),), counts=ITSELF, lower=tile)
+
+
+_RANKS = "Ranks"
+_VALUES = (Parameter("values", COLUMNS),)
+
+
+def _declared(function: RankFunction, does: str, examples: tuple[str, ...]) -> Function:
+    parameters = () if function.counts == ITSELF else _VALUES
+    return Function(function.name, always(function), parameters, does, examples, _RANKS, spark=True, postgres=True)
+
+
+FUNCTIONS = (
+    _declared(
+        RankFunction("rank", counts=BEFORE, exact=True),
+        "One more than the number of rows that come before; of values, the rank these would have.",
+        ("rank()", "rank(order by price desc)", "rank(6.5) within group (order by price)",
+         "rank(order by price) filter (where up)"),
+    ),
+    _declared(
+        RankFunction("dense_rank", counts=VALUES, exact=True),
+        "One more than the number of different values that come before.",
+        ("dense_rank()", "dense_rank(order by price)"),
+    ),
+    _declared(
+        RankFunction("row_number", columns=(0, 0), counts=ITSELF),
+        "The place of the row, counted from 1; rows that are equal in the order keep the window's.",
+        ("row_number()", "row_number(order by price, n)"),
+    ),
+    _declared(
+        RankFunction("percent_rank", counts=BEFORE, lower=percent_rank, exact=True),
+        "The rank less 1, over the number of rows less 1.",
+        ("percent_rank()", "percent_rank(order by price)"),
+    ),
+    _declared(
+        RankFunction("cume_dist", counts=EQUALS, lower=cume_dist, exact=True),
+        "The share of the rows that do not come after.",
+        ("cume_dist()", "cume_dist(order by price)"),
+    ),
+    Function(
+        "ntile",
+        ntile,
+        (Parameter("n", CONSTANT, type="int", words="the number of tiles", example=3),),
+        "The number, from 1, of the ``n`` about equal parts that the row falls into.",
+        ("ntile(2)", "ntile(2 order by price, n)"),
+        _RANKS,
+        spark=True,
+        postgres=True,
+    ),
+)  # fmt: skip

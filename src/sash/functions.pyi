@@ -1,0 +1,567 @@
+"""The vocabulary, as editors and type checkers see it. Made by docs/stub.py from the catalogue."""
+
+from typing import Any, TypeAlias
+
+from sash.algebra import Call as Call
+from sash.algebra.catalogue.declaring import Function
+from sash.expressions.columns import Order as Order
+from sash.expressions.orders import asc as asc
+from sash.expressions.orders import asc_nulls_first as asc_nulls_first
+from sash.expressions.orders import asc_nulls_last as asc_nulls_last
+from sash.expressions.orders import desc as desc
+from sash.expressions.orders import desc_nulls_first as desc_nulls_first
+from sash.expressions.orders import desc_nulls_last as desc_nulls_last
+
+Column: TypeAlias = Any  # a name, or an expression
+
+def call_of(declared: Function, given: dict[str, Any]) -> Call: ...
+def count(col: Column = "*") -> Call:
+    """How many rows there are, or, of a column, how many values that are not NULL.
+
+    In SQL: ``count(*)``
+    """
+
+def count_if(col: Column) -> Call:
+    """How many rows a condition holds for.
+
+    In SQL: ``count_if(up)``
+    """
+
+def count_distinct(col: Column, *cols: Column) -> Call:
+    """How many different values, or combinations of values, there are; those with a NULL do not count.
+
+    In SQL: ``count(distinct trader)``
+    """
+
+def sum(col: Column) -> Call:
+    """The sum: of integers exactly, raising where it does not fit 64 bits; otherwise as a double.
+
+    In SQL: ``sum(qty)``
+    """
+
+def sum_distinct(col: Column) -> Call:
+    """The sum of the different values.
+
+    In SQL: ``sum(distinct qty)``
+    """
+
+def product(col: Column) -> Call:
+    """The product, as a double.
+
+    In SQL: ``product(qty)``
+    """
+
+def avg(col: Column) -> Call:
+    """The arithmetic mean.
+
+    In SQL: ``avg(price)``
+    """
+
+def mean(col: Column) -> Call:
+    """The arithmetic mean: another name of ``avg``.
+
+    In SQL: ``mean(price)``
+    """
+
+def geometric_mean(col: Column) -> Call:
+    """The geometric mean: 0 where a value is 0, NaN where one is negative.
+
+    In SQL: ``geometric_mean(price)``
+    """
+
+def min(col: Column) -> Call:
+    """The smallest value; NaN is above every number.
+
+    In SQL: ``min(price)``
+    """
+
+def max(col: Column) -> Call:
+    """The largest value; NaN is above every number.
+
+    In SQL: ``max(price)``
+    """
+
+def min_count(col: Column) -> Call:
+    """How often the smallest value occurs.
+
+    In SQL: ``min_count(price)``
+    """
+
+def max_count(col: Column) -> Call:
+    """How often the largest value occurs.
+
+    In SQL: ``max_count(price)``
+    """
+
+def min_by(col: Column, ord: Column) -> Call:
+    """The value of ``col`` where ``ord`` is smallest; the first in arrival order on ties.
+
+    In SQL: ``min_by(trader, price)``
+    """
+
+def max_by(col: Column, ord: Column) -> Call:
+    """The value of ``col`` where ``ord`` is largest; the first in arrival order on ties.
+
+    In SQL: ``max_by(trader, price)``
+    """
+
+def arg_min(col: Column, ord: Column) -> Call:
+    """The value of ``col`` where ``ord`` is smallest: another name of ``min_by``.
+
+    In SQL: ``arg_min(trader, price)``
+    """
+
+def arg_max(col: Column, ord: Column) -> Call:
+    """The value of ``col`` where ``ord`` is largest: another name of ``max_by``.
+
+    In SQL: ``arg_max(trader, price)``
+    """
+
+def range(col: Column) -> Call:
+    """The largest value less the smallest.
+
+    In SQL: ``range(price)``
+    """
+
+def any(col: Column) -> Call:
+    """Whether some value is true.
+
+    In SQL: ``any(up)``
+    """
+
+def some(col: Column) -> Call:
+    """Whether some value is true: another name of ``any``.
+
+    In SQL: ``some(up)``
+    """
+
+def bool_or(col: Column) -> Call:
+    """Whether some value is true: another name of ``any``.
+
+    In SQL: ``bool_or(up)``
+    """
+
+def every(col: Column) -> Call:
+    """Whether every value is true.
+
+    In SQL: ``every(up)``
+    """
+
+def bool_and(col: Column) -> Call:
+    """Whether every value is true: another name of ``every``.
+
+    In SQL: ``bool_and(up)``
+    """
+
+def bit_and(col: Column) -> Call:
+    """The bits set in every value.
+
+    In SQL: ``bit_and(qty)``
+    """
+
+def bit_or(col: Column) -> Call:
+    """The bits set in some value.
+
+    In SQL: ``bit_or(qty)``
+    """
+
+def bit_xor(col: Column) -> Call:
+    """The bits set in an odd number of values.
+
+    In SQL: ``bit_xor(qty)``
+    """
+
+def var_pop(col: Column) -> Call:
+    """The variance of a population.
+
+    In SQL: ``var_pop(price)``
+    """
+
+def var_samp(col: Column) -> Call:
+    """The variance of a sample; NULL of one row.
+
+    In SQL: ``var_samp(price)``
+    """
+
+def variance(col: Column) -> Call:
+    """The variance of a sample: another name of ``var_samp``.
+
+    In SQL: ``variance(price)``
+    """
+
+def stddev_pop(col: Column) -> Call:
+    """The standard deviation of a population.
+
+    In SQL: ``stddev_pop(price)``
+    """
+
+def stddev_samp(col: Column) -> Call:
+    """The standard deviation of a sample; NULL of one row.
+
+    In SQL: ``stddev_samp(price)``
+    """
+
+def stddev(col: Column) -> Call:
+    """The standard deviation of a sample: another name of ``stddev_samp``.
+
+    In SQL: ``stddev(price)``
+    """
+
+def std(col: Column) -> Call:
+    """The standard deviation of a sample: another name of ``stddev_samp``.
+
+    In SQL: ``std(price)``
+    """
+
+def skewness(col: Column) -> Call:
+    """The skewness; NULL where the values do not vary.
+
+    In SQL: ``skewness(price)``
+    """
+
+def kurtosis(col: Column) -> Call:
+    """The excess kurtosis; NULL where the values do not vary.
+
+    In SQL: ``kurtosis(price)``
+    """
+
+def covar_pop(col1: Column, col2: Column) -> Call:
+    """The covariance of a population.
+
+    In SQL: ``covar_pop(price, qty)``
+    """
+
+def covar_samp(col1: Column, col2: Column) -> Call:
+    """The covariance of a sample; NULL of one row.
+
+    In SQL: ``covar_samp(price, qty)``
+    """
+
+def corr(col1: Column, col2: Column) -> Call:
+    """Pearson's correlation; NULL where a column does not vary.
+
+    In SQL: ``corr(price, qty)``
+    """
+
+def regr_count(y: Column, x: Column) -> Call:
+    """How many pairs there are without a NULL.
+
+    In SQL: ``regr_count(price, qty)``
+    """
+
+def regr_r2(y: Column, x: Column) -> Call:
+    """How well a line fits: the square of the correlation.
+
+    In SQL: ``regr_r2(price, n)``
+    """
+
+def regr_slope(y: Column, x: Column) -> Call:
+    """The slope of the line fitted to the pairs.
+
+    In SQL: ``regr_slope(price, n)``
+    """
+
+def regr_intercept(y: Column, x: Column) -> Call:
+    """Where the line fitted to the pairs meets the y axis.
+
+    In SQL: ``regr_intercept(price, n)``
+    """
+
+def regr_avgx(y: Column, x: Column) -> Call:
+    """The mean of x over the pairs.
+
+    In SQL: ``regr_avgx(price, qty)``
+    """
+
+def regr_avgy(y: Column, x: Column) -> Call:
+    """The mean of y over the pairs.
+
+    In SQL: ``regr_avgy(price, qty)``
+    """
+
+def regr_sxx(y: Column, x: Column) -> Call:
+    """The sum of squared distances of x from its mean.
+
+    In SQL: ``regr_sxx(price, n)``
+    """
+
+def regr_syy(y: Column, x: Column) -> Call:
+    """The sum of squared distances of y from its mean.
+
+    In SQL: ``regr_syy(price, n)``
+    """
+
+def regr_sxy(y: Column, x: Column) -> Call:
+    """The sum of products of the distances of x and y from their means.
+
+    In SQL: ``regr_sxy(price, n)``
+    """
+
+def first(col: Column, ignorenulls: bool = False) -> Call:
+    """The value of the first row.
+
+    In SQL: ``first(qty)``
+    """
+
+def last(col: Column, ignorenulls: bool = False) -> Call:
+    """The value of the last row.
+
+    In SQL: ``last(qty)``
+    """
+
+def any_value(col: Column, ignoreNulls: bool | None = None) -> Call:
+    """Some value: that of the first row.
+
+    In SQL: ``any_value(sym)``
+    """
+
+def first_n(col: Column, n: int) -> Call:
+    """The first ``n`` values, as a list.
+
+    In SQL: ``first_n(price, 2)``
+    """
+
+def last_n(col: Column, n: int) -> Call:
+    """The last ``n`` values, as a list in order of arrival.
+
+    In SQL: ``last_n(price, 2)``
+    """
+
+def ith_youngest(col: Column, i: int) -> Call:
+    """The value of the ``i``-th row from the newest, which is the first.
+
+    In SQL: ``ith_youngest(price, 2)``
+    """
+
+def collect(col: Column) -> Call:
+    """All values, as a list in order of arrival.
+
+    In SQL: ``collect(qty)``
+    """
+
+def collect_list(col: Column) -> Call:
+    """All values, as a list in order of arrival.
+
+    In SQL: ``collect_list(qty)``
+    """
+
+def array_agg(col: Column) -> Call:
+    """All values, as a list in order of arrival.
+
+    In SQL: ``array_agg(qty)``
+    """
+
+def collect_distinct(col: Column) -> Call:
+    """The different values, as a list in order of first arrival.
+
+    In SQL: ``collect_distinct(sym)``
+    """
+
+def collect_set(col: Column) -> Call:
+    """The different values, as a list in order of first arrival.
+
+    In SQL: ``collect_set(sym)``
+    """
+
+def concat(col: Column, separator: str = "") -> Call:
+    """The strings one after the other, in order of arrival.
+
+    In SQL: ``string_agg(sym, '-')``
+    """
+
+def listagg(col: Column, delimiter: str = "") -> Call:
+    """The strings one after the other, in order of arrival, with a delimiter between them.
+
+    In SQL: ``listagg(trader, ', ') within group (order by n desc)``
+    """
+
+def string_agg(col: Column, delimiter: str = "") -> Call:
+    """The strings one after the other, in order of arrival, with a delimiter between them.
+
+    In SQL: ``string_agg(trader, ', ')``
+    """
+
+def ith_smallest(col: Column, i: int) -> Call:
+    """The ``i``-th value in ascending order; NULL where there are fewer.
+
+    In SQL: ``ith_smallest(price, 2)``
+    """
+
+def top_k(col: Column, k: int) -> Call:
+    """The ``k`` largest values, the largest first, as a list.
+
+    In SQL: ``top_k(price, 2)``
+    """
+
+def moment_sketch(col: Column) -> Call:
+    """Extremes, counts and sums of powers of the values and their logarithms, as a struct.
+
+    In SQL: ``moment_sketch(price)``
+    """
+
+def moment_quantile(col: Column, p: float) -> Call:
+    """An estimate of the ``p``-quantile, from a moment sketch.
+
+    In SQL: ``moment_quantile(price, 0.5)``
+    """
+
+def bloom_filter(col: Column, bits: int = 512, hashes: int = 4) -> Call:
+    """A Bloom filter of the values, as bytes.
+
+    In SQL: ``bloom_filter(qty, 64)``
+    """
+
+def kll_percentile(col: Column, percentage: Any, k: int = 200) -> Call:
+    """About the value at or below which a share of the rows lies, by a KLL sketch; a list of them for several.
+
+    The rank of the answer is off by at most 1.33 % of the rows for ``k`` = 200, with 99 % confidence, and by
+    half as much for ``k`` twice as large. Needs ``pip install 'sash[sketches]'``.
+
+    In SQL: ``kll_percentile(price, 0.5)``
+    """
+
+def hll_count_distinct(col: Column, lg_k: int = 12) -> Call:
+    """About how many different values there are, by a HyperLogLog sketch; a NULL does not count.
+
+    The standard error is 1.6 % for ``lg_k`` = 12, which takes 4 KB, and half as much for ``lg_k`` greater by 2.
+    Needs ``pip install 'sash[sketches]'``.
+
+    In SQL: ``hll_count_distinct(trader)``
+    """
+
+def frequent_items(col: Column, n: int, lg_k: int = 10) -> Call:
+    """The ``n`` most frequent values and about how often each occurs, as a list of structs ``item``, ``count``.
+
+    Counts are off by at most 3.5 / 2^``lg_k`` of the rows, 0.34 % for ``lg_k`` = 10, and exact where there are no
+    more different values than 0.75 * 2^``lg_k``. Needs ``pip install 'sash[sketches]'``.
+
+    In SQL: ``frequent_items(sym, 1)``
+    """
+
+def rank(*values: Column) -> Call:
+    """One more than the number of rows that come before; of values, the rank these would have.
+
+    In SQL: ``rank()``
+    """
+
+def dense_rank(*values: Column) -> Call:
+    """One more than the number of different values that come before.
+
+    In SQL: ``dense_rank()``
+    """
+
+def row_number() -> Call:
+    """The place of the row, counted from 1; rows that are equal in the order keep the window's.
+
+    In SQL: ``row_number()``
+    """
+
+def percent_rank(*values: Column) -> Call:
+    """The rank less 1, over the number of rows less 1.
+
+    In SQL: ``percent_rank()``
+    """
+
+def cume_dist(*values: Column) -> Call:
+    """The share of the rows that do not come after.
+
+    In SQL: ``cume_dist()``
+    """
+
+def ntile(n: int) -> Call:
+    """The number, from 1, of the ``n`` about equal parts that the row falls into.
+
+    In SQL: ``ntile(2)``
+    """
+
+def first_value(col: Column, ignoreNulls: bool | None = None) -> Call:
+    """The value of the first row of the frame.
+
+    In SQL: ``first_value(qty)``
+    """
+
+def last_value(col: Column, ignoreNulls: bool | None = None) -> Call:
+    """The value of the last row of the frame.
+
+    In SQL: ``last_value(qty)``
+    """
+
+def nth_value(col: Column, offset: int, ignoreNulls: bool | None = False, *, from_last: bool = False) -> Call:
+    """The value of the row at a place counted from 1, from the first or from the last row of the frame.
+
+    In SQL: ``nth_value(qty, 2)``
+    """
+
+def lead(col: Column, offset: int = 1, default: Any = None) -> Call:
+    """The value so many rows after the row, or the default where there is none.
+
+    In SQL: ``lead(qty)``
+    """
+
+def lag(col: Column, offset: int = 1, default: Any = None) -> Call:
+    """The value so many rows before the row, or the default where there is none.
+
+    In SQL: ``lag(qty)``
+    """
+
+def percentile_disc(col: Column, percentage: Any) -> Call:
+    """The first value at or below which a share of the rows lies.
+
+    In SQL: ``percentile_disc(0.25) within group (order by price)``
+    """
+
+def percentile_cont(col: Column, percentage: Any) -> Call:
+    """The value below which a share of the rows lies, between two of them if need be.
+
+    In SQL: ``percentile_cont(0.25) within group (order by price)``
+    """
+
+def percentile(col: Column, percentage: Any, frequency: int = 1) -> Call:
+    """The value below which a share of the rows lies: another name of ``percentile_cont``.
+
+    In SQL: ``percentile(price, 0.25)``
+    """
+
+def median(col: Column) -> Call:
+    """The value in the middle, or the mean of the two.
+
+    In SQL: ``median(price)``
+    """
+
+def mad(col: Column) -> Call:
+    """The median distance from the median.
+
+    In SQL: ``mad(price)``
+    """
+
+def mode(col: Column, deterministic: bool = True) -> Call:
+    """The value that occurs most often; of several the smallest.
+
+    ``deterministic`` changes nothing: it is there because PySpark has it.
+
+    In SQL: ``mode(sym)``
+    """
+
+def entropy(col: Column) -> Call:
+    """The entropy of the values, in bits.
+
+    In SQL: ``entropy(sym)``
+    """
+
+def max_concurrent() -> Call:
+    """Of spans: how many there were at one moment of the window, at most.
+
+    In SQL: ``max_concurrent()``
+    """
+
+def covered() -> Call:
+    """Of spans: how much of the window's time at least one of them covers, as an interval.
+
+    In SQL: ``covered()``
+    """
+
+def time_avg(col: Column) -> Call:
+    """Of spans: the average of a column, in which each span weighs as much as the time it spends in the window.
+
+    In SQL: ``time_avg(load)``
+    """

@@ -1,0 +1,86 @@
+"""Every function is declared once: what Python, SQL and editors know of it follows from that."""
+
+import inspect
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import sash
+from sash import functions as sf
+from sash.algebra.catalogue import FUNCTIONS
+from sash.sql.names import NAMES, OF_SPANS
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+import stub
+
+IN_PYTHON = [each for each in FUNCTIONS.values() if each.in_python]
+
+
+def test_the_stub_says_what_the_functions_take():
+    assert stub.STUB.read_text() == stub.stub(), "run python docs/stub.py"
+
+
+@pytest.mark.parametrize("declared", IN_PYTHON, ids=lambda each: each.name)
+def test_each_function_has_a_sentence_an_example_and_the_signature_declared(declared):
+    function = getattr(sf, declared.name)
+    assert function.__doc__.splitlines()[0].endswith(".")
+    assert declared.examples[0] in function.__doc__
+    assert list(inspect.signature(function).parameters) == [each.name for each in declared.parameters]
+
+
+@pytest.mark.parametrize("declared", FUNCTIONS.values(), ids=lambda each: each.name)
+def test_each_function_is_known_to_sql_if_it_says_so(declared):
+    names = OF_SPANS if declared.spans else NAMES
+    assert (declared.name in names) == declared.in_sql
+    assert all(names[each.name].function is declared for each in declared.synonyms)
+
+
+@pytest.mark.parametrize("asked", [lambda: sf.first_n("x"), lambda: sf.max(), lambda: sf.max("x", nonsense=1)])
+def test_what_python_refuses_names_the_function(asked):
+    with pytest.raises(TypeError, match=r"^(first_n|max)\(\) "):
+        asked()
+
+
+def test_a_name_of_pyspark_leads_to_ours():
+    with pytest.raises(AttributeError, match=r"no countDistinct; use count_distinct$"):
+        _ = sf.countDistinct
+    with pytest.raises(AttributeError, match=r"use percentile_disc, which is exact$"):
+        _ = sf.percentile_approx
+
+
+ROWS = pa.table({"k": [1, 2, 3], "w": ["b", None, "a"]})
+WINDOW = sash.Window.orderBy("k").rowsBetween(-1, 0)
+
+
+def mine(**traits):
+    """An aggregate of a user's own that takes the larger of two values."""
+    return sash.Aggregate("mine", lift=lambda x: x, combine=lambda a, b: b if b > a else a, **traits)
+
+
+def test_an_aggregate_that_only_compares_takes_any_type_that_has_an_order():
+    largest = mine(takes="order", gives_input=True, commutative=True, selective=True, exact=True, few=("largest", 1))
+    answers = sash.withColumns(ROWS, {"m": largest("w").over(WINDOW), "max": sf.max("w").over(WINDOW)})
+    assert answers["m"].to_pylist() == answers["max"].to_pylist() == ["b", "b", "a"]
+
+
+def test_one_that_does_not_say_so_is_told_how():
+    with pytest.raises(sash.SashError, match='takes columns of numbers, got string; takes="order"'):
+        sash.withColumns(ROWS, {"m": mine()("w").over(WINDOW)})
+
+
+@pytest.mark.parametrize(
+    ("traits", "said"),
+    [
+        ({"takes": "anything"}, "takes must be one of numbers, order"),
+        ({"few": ("most", 1)}, "few must be such as"),
+        ({"few": ("largest", 0)}, "few must be such as"),
+        ({"by_place": True}, 'by_place needs returns="rows"'),
+        ({"prorated": "sum"}, "prorated must be a sash.Aggregate"),
+        ({"for_type": lambda: None}, "for_type must take 1 parameters"),
+    ],
+)
+def test_traits_are_checked_when_the_aggregate_is_made(traits, said):
+    with pytest.raises(sash.SashError, match=said):
+        mine(**traits)
