@@ -4,24 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sash.engine.framing import edges_among, kept_before, remapped
+from sash.engine.framing import Framed, edges_among, kept_before, remapped
+from sash.engine.memo import Memo
 from sash.kernels.index.ranked import Ranked
 from sash.kernels.index.window_order import looked_up
 from sash.windows.bounds import Bounds
 
-if TYPE_CHECKING:
-    from sash.engine.specification import Specification
+
+class Framing(Protocol):
+    """Sorted rows, as far as a selection of them needs to know."""
+
+    rows: int
+    dtype: np.dtype[Any]
+    segments: np.ndarray
+
+    def framed(self, frame: Any) -> Framed:
+        """The frames of all rows."""
+
+
+class Remaining(NamedTuple):
+    """Which rows are left: the key of a condition, and those of the columns that must not be NULL."""
+
+    condition: Any
+    known: tuple[Any, ...]
 
 
 class Kept:
     """The positions that are left, numbered anew; all of them where there is no mask."""
 
-    def __init__(self, rows: Specification, mask: np.ndarray | None, key: Any) -> None:
+    def __init__(self, rows: Framing, mask: np.ndarray | None, key: Remaining) -> None:
         self.of, self.mask, self.key = rows, mask, key
+        self._bounds: Memo[Any, Bounds] = Memo()
         if mask is None:
             self.before: np.ndarray | None = None
             self.rows: np.ndarray | None = None
@@ -56,7 +73,8 @@ class Kept:
         framed = self.of.framed(frame)
         if self.before is None:
             return framed.bounds
-        return self.of.once(("bounds", frame.key, self.key), lambda: remapped(framed.bounds, self.before))
+        before = self.before
+        return self._bounds.once(frame.key, lambda: remapped(framed.bounds, before))
 
     def groups(self, frame: Any) -> tuple[np.ndarray, np.ndarray] | None:
         """What EXCLUDE takes out around each row, over the rows kept, whether in the frame or not."""

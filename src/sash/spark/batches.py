@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sash.errors import SashError
+from sash.libraries import is_remote
 from sash.spark import postgres, queries
 from sash.spark.flowing import SHOWN, Show, planned, when
 from sash.spark.messages import MESSAGE
@@ -42,7 +43,7 @@ def start(
     show: Show | None = None,
 ) -> Any:
     """A query whose batches go to all sinks."""
-    on_server = type(frame).__module__.startswith("pyspark.sql.connect")  # where this process cannot be reached
+    on_server = is_remote(frame)
     put = _put(
         tuple(parts),
         checkpoint,

@@ -11,8 +11,9 @@ from sash.engine.placing import Answer
 from sash.engine.sorted_rows import Kept
 from sash.engine.specification import Specification
 from sash.errors import SashError
-from sash.expressions.columns import Expression, as_column, as_predicate
-from sash.expressions.orders import Order, as_order
+from sash.expressions.columns import Expression, Order, as_column
+from sash.expressions.orders import as_order
+from sash.expressions.parsing import as_predicate
 from sash.planner import Task
 from sash.windows.bounds import ARBITRARY, Bounds
 

@@ -23,7 +23,8 @@ from sash.engine.evaluating import answered
 from sash.engine.placing import Answer, placed
 from sash.engine.ties import settle
 from sash.errors import column_named
-from sash.expressions.columns import as_predicate, col
+from sash.expressions.columns import col
+from sash.expressions.parsing import as_predicate
 from sash.kernels.index.folding import fold
 from sash.kernels.index.merging import joined, merged, state_of, unlowered
 from sash.kernels.inputs import Inputs

@@ -13,7 +13,8 @@ from sash.engine.answering.folds import counted
 from sash.engine.carrying.forms import Few, few_of
 from sash.engine.framing import edges_among
 from sash.engine.sorted_rows import Kept
-from sash.expressions.orders import Order, asc, desc
+from sash.expressions.columns import Order
+from sash.expressions.orders import asc, desc
 from sash.kernels.index.folding import fold
 from sash.windows.bounds import Bounds
 

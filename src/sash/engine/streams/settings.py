@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from sash.algebra import Call, Over
-from sash.engine.streams.answering import asked_of_rows
+from sash.engine.streams.answering import Planned, asked_of_rows
 from sash.engine.streams.covering import dry_run
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
 from sash.engine.streams.queries import Query, Settings, Spans
-from sash.engine.streams.scheme import Planned, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_windows import is_swept
 from sash.engine.streams.spans import AUTO
 from sash.errors import Refused, SashError, column_named

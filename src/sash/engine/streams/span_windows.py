@@ -15,14 +15,14 @@ from sash.engine.answering.folds import counted, read
 from sash.engine.encoding import biased
 from sash.engine.placing import placed
 from sash.engine.specification import Specification
-from sash.engine.streams.answering import answer_of_rows
+from sash.engine.streams.answering import Planned, answer_of_rows
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
-from sash.engine.streams.scheme import FIRST, Planned, Scheme
+from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.spans import Layout
 from sash.engine.tables import one_array
-from sash.expressions.columns import as_predicate
 from sash.expressions.evaluation import predicate
+from sash.expressions.parsing import as_predicate
 from sash.kernels.answers import finished
 from sash.kernels.index.folding import fold
 from sash.kernels.slices.due import bounds_of

@@ -16,7 +16,7 @@ import numpy as np
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused, SashError
 from sash.kernels.answers import Answered, finished
-from sash.kernels.compiling import Kernel, Specialised, specialise
+from sash.kernels.compiling import KERNELS, Kernel, Specialised, specialise
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, RINGS, TAIL, twice_a_power_of_two
 from sash.kernels.fifo.restoring import refuse_marks, refuse_shapes, refuse_unless
 from sash.kernels.fifo.surveying import survey
@@ -276,8 +276,7 @@ def refusal(kernel: Kernel, aggregate: Aggregate) -> str | None:
 
 
 def _kernel(name: str) -> Kernel:
-    from sash.kernels.fifo import ALGORITHMS
-
-    if name not in ALGORITHMS:
-        raise SashError(f"using must be one of {', '.join(ALGORITHMS)}, got {name!r}")
-    return ALGORITHMS[name]
+    algorithms = [each.name for each in KERNELS.values() if each.sizes]
+    if name not in algorithms:
+        raise SashError(f"using must be one of {', '.join(algorithms)}, got {name!r}")
+    return KERNELS[name]

@@ -1,12 +1,15 @@
-"""What a query may select from besides the catalogue: its WITH clauses, and the frames it was given."""
+"""What is around a select: what it may select from besides the catalogue, the whole query, and Spark."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
+from sash.algebra import Over
 from sash.sql.texts import quoted
+from sash.sql.tokens import Source
 
 _NAMES = re.compile(r"`((?:[^`]|``)*)`|\w+")
 
@@ -41,6 +44,41 @@ class Scope:
         if needed:
             text = f"{'WITH RECURSIVE' if self.recursive else 'WITH'} {', '.join(reversed(needed))} ({text})"
         return self.around.before(text) if self.around is not None else text
+
+
+class Session(Protocol):
+    """Spark, as far as rewriting needs it."""
+
+    def frame(self, text: str) -> Any:
+        """The DataFrame of a query; Spark looks at it, but does not run it."""
+
+    def value(self, text: str) -> Any:
+        """What an expression without columns is."""
+
+    def has_function(self, name: str) -> bool:
+        """Whether Spark has a function of this name."""
+
+    def is_small(self, text: str) -> bool:
+        """Whether one task can hold the rows of a query."""
+
+    def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
+        """What stands in a text for a frame with these columns."""
+
+    def failure(self, error: Exception, source: Source, span: tuple[int, int]) -> Exception | None:
+        """What Spark does not accept, shown where the user wrote it; None of other errors."""
+
+
+class Query(Protocol):
+    """The whole query, as far as one of its selects needs it."""
+
+    source: Source
+    session: Session
+
+    def kept(self, lo: int, hi: int, scope: Scope) -> str:
+        """A piece of the text as it is, but for the queries in it."""
+
+    def gap(self, at: int, end: int, lo: int, hi: int, scope: Scope) -> str:
+        """What stands between two parts of the piece from ``lo`` to ``hi``, with the space around it."""
 
 
 def given(name: str, mark: str) -> Named:
