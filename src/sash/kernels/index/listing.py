@@ -16,7 +16,7 @@ import numpy as np
 
 from sash.algebra import Aggregate
 from sash.kernels.answers import Answered
-from sash.kernels.compiling import Answers, Marks, kernel, routine, specialise
+from sash.kernels.compiling import Answers, Marks, interpreted, kernel, routine, specialise
 
 FAN = 16
 
@@ -42,7 +42,9 @@ def lowered(aggregate: Aggregate, sizes: np.ndarray) -> Answered:
     made = specialise(lower_ranges, aggregate, ())
     out = Answered(np.empty(len(sizes), made.answer), np.ones(len(sizes), np.bool_))
     made.run(np.zeros(len(sizes), np.int64), sizes.astype(np.int64), tuple(out))
-    return out
+    if aggregate.compiled:
+        return out
+    return Answered(interpreted.records(*out, like=(0, 0) if aggregate.returns == "rows" else 0), out.valid)
 
 
 def first_occurrences(
