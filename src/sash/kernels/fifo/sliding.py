@@ -24,6 +24,7 @@ from sash.kernels.inputs import Inputs, whole
 from sash.kernels.sealing import making, opened, sealed
 
 EMPTY = np.zeros(0, np.int64)
+ONE_SIZE, FRAMES = "sba", "two_stacks"  # the algorithms of windows of one size, and of frames that are given
 
 
 class Sliding:
@@ -42,15 +43,17 @@ class Sliding:
         aggregate: Aggregate | Call,
         *dtypes: Any,
         size: int | None = None,
-        using: str = "sba",
+        using: str | None = None,
         chunk: int | None = None,
         room: int = 16,
     ) -> None:
         """Hold a window of the last ``size`` rows, or, without a size, of frames given with each batch.
 
-        ``chunk`` is the chunk size of pba, by default Theorem 1's for a window of one size; ``room`` the number of
+        ``using`` names the algorithm, by default sba for a window of one size, and two_stacks for frames that are
+        given. ``chunk`` is the chunk size of pba, by default Theorem 1's for a window of one size; ``room`` the number of
         rows that there is room for at first, where no size says it.
         """
+        using = using or (FRAMES if size is None else ONE_SIZE)
         self.kernel = _kernel(using)
         for argument, value in (("size", size), ("chunk", chunk)):
             if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
@@ -252,7 +255,7 @@ def slide(
     lo: Any = None,
     hi: Any = None,
     rows: int | None = None,
-    using: str = "sba",
+    using: str | None = None,
 ) -> Answered:
     """Answer windows over whole columns at once.
 
