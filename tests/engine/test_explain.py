@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 import sash
+from algorithms_run import watched
 from sash import SashError, Window
 from sash import functions as sf
 from sash.engine import specification
-from sash.engine.answering import folds, quantiles, ranks, values
 
 TABLE = pa.table(
     {
@@ -100,7 +100,7 @@ EVERYTHING = {
 
 
 @pytest.fixture
-def nothing_answers(monkeypatch):
+def nothing_answers():
     """Every way to an answer raises."""
 
     class Answered(Exception):
@@ -109,15 +109,8 @@ def nothing_answers(monkeypatch):
     def refuse(*arguments, **named):
         raise Answered
 
-    places = [(folds, "fold"), (quantiles, "select"), (quantiles, "mad"), (ranks, "count_below"), (values, "select"),
-              (values, "count_below"), ("sash.kernels.index.distinct_fold", "fold_distinct"),
-              ("sash.kernels.index.dense_rank", "dense_rank"), ("sash.kernels.index.distinct_count", "count_distinct"),
-              ("sash.kernels.index.mode", "mode"), ("sash.kernels.index.entropy", "entropy"),
-              ("sash.engine.answering.lists", "select"), ("sash.engine.answering.lists", "lowered")]  # fmt: skip
-    for place, name in places:
-        target = f"{place}.{name}" if isinstance(place, str) else f"{place.__name__}.{name}"
-        monkeypatch.setattr(target, refuse)
-    return Answered
+    with watched(refuse):
+        yield Answered
 
 
 @pytest.mark.parametrize("name", EVERYTHING)
@@ -129,9 +122,10 @@ def test_explain_answers_nothing(name, nothing_answers):
 
 def test_explain_and_answering_choose_alike():
     chosen = sash.explain(TABLE, EVERYTHING).chosen
-    with mock.patch.object(folds, "fold", wraps=folds.fold) as fold:
-        sash.withColumns(TABLE, {name: EVERYTHING[name] for name in ("sum", "max")})
-    assert [call.args[4] for call in fold.call_args_list] == [chosen["sum"], chosen["max"]]
+    for name, over in EVERYTHING.items():
+        with watched() as ran:
+            sash.withColumns(TABLE, {name: over})
+        assert ran[-1].name == chosen[name]
 
 
 def test_explain_refuses_what_answering_refuses():

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coded_frames import coded
+from coded_frames import able, coded
+from sash.kernels.algorithm import DENSE, Occurrences
 from sash.kernels.index import counters, range_tree
-from sash.kernels.index.dense_rank import dense_rank
 from sash.windows.bounds import Bounds
 
 
@@ -14,9 +14,10 @@ def check(given, asked, short=128, near=1024, least=10**6):
         patch.setattr(counters, "LEAST", least)
         patch.setattr(range_tree, "SHORT", short)
         patch.setattr(range_tree, "NEAR", near)
-        found = dense_rank(given.codes, *given.neighbours, given.bounds, asked)
+        found = [each.run(given.codes, given.occurrences, given.bounds, asked) for each in able(DENSE, given.bounds)]
     expected = [1 + len(np.unique(frame[frame < code])) for frame, code in zip(given.frames(), asked, strict=True)]
-    assert found.tolist() == expected
+    assert [each.tolist() for each in found] == [expected] * len(found)
+    assert len(found) == 1 + given.bounds.moves_forward
 
 
 @given(coded(), st.sampled_from((0, 3, 128)), st.sampled_from((0, 9, 1024)), st.sampled_from((5, 10**6)))
@@ -49,4 +50,5 @@ def test_no_rows_rank_first():
     none, nothing = np.zeros(0, np.int32), np.zeros(3, np.int32)
     for shape in ("monotonic", "arbitrary"):
         bounds = Bounds(nothing, nothing, 0, shape)
-        assert dense_rank(none, none, none, bounds, nothing).tolist() == [1, 1, 1]
+        for each in able(DENSE, bounds):
+            assert each.run(none, Occurrences(none, none, None), bounds, nothing).tolist() == [1, 1, 1]

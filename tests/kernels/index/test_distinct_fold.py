@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import sash
 from sash.algebra.catalogue import builtin
 from sash.errors import Refused, SashError
+from sash.kernels.algorithm import Occurrences
 from sash.kernels.index import distinct_fold
-from sash.kernels.index.distinct_fold import fold_distinct
+from sash.kernels.index.distinct_fold import slide_distinct, sweep_distinct
 from sash.windows.bounds import Bounds
 
 PRODUCT = sash.Aggregate(  # how many values, and their product modulo a prime
@@ -48,8 +49,20 @@ def oracle(aggregate, column, bounds):
 
 
 def answers(aggregate, column, segments, bounds, groups=None, kind=np.int32):
-    got = fold_distinct(aggregate, (column,), *occurrences(column, segments, kind), bounds, groups)
-    return [value if ok else None for value, ok in zip(got.values.tolist(), got.valid, strict=True)]
+    """The answers of the sweep; where frames move forward and a value can be taken away, the slide has the same."""
+    values = Occurrences(*occurrences(column, segments, kind), None)
+    runs = [sweep_distinct, slide_distinct] if slides(aggregate, bounds) else [sweep_distinct]
+    found = []
+    for run in runs:
+        got = run(aggregate, (column,), values, bounds, groups)
+        found.append([value if ok else None for value, ok in zip(got.values.tolist(), got.valid, strict=True)])
+    assert found == [found[0]] * len(runs)
+    return found[0]
+
+
+def slides(aggregate, bounds):
+    """Whether the aggregate of frames can be had by taking values away."""
+    return aggregate.invertible and bounds.moves_forward and not bounds.holes
 
 
 @st.composite
@@ -126,11 +139,13 @@ def test_many_slices_on_any_number_of_threads(monkeypatch, aggregate, holes):
 
 def test_nothing_asked_and_nothing_there():
     none = np.zeros(0, np.int32)
+    nowhere = Occurrences(none, none, None)
     for shape, aggregate in (("monotonic", TOTAL), ("monotonic", PRODUCT), ("arbitrary", PRODUCT)):
         bounds = Bounds(none, none, 0, shape)
-        assert len(fold_distinct(aggregate, (none.astype(np.int64),), none, none, bounds).values) == 0
+        for run in (sweep_distinct, slide_distinct) if slides(aggregate, bounds) else (sweep_distinct,):
+            assert len(run(aggregate, (none.astype(np.int64),), nowhere, bounds).values) == 0
     zeros = np.zeros(2, np.int32)
-    got = fold_distinct(PRODUCT, (none.astype(np.int64),), none, none, Bounds(zeros, zeros, 0))
+    got = sweep_distinct(PRODUCT, (none.astype(np.int64),), nowhere, Bounds(zeros, zeros, 0))
     assert got.valid.tolist() == [False, False]
 
 
@@ -138,7 +153,7 @@ def test_what_cannot_be_done_is_refused():
     bounds = Bounds(np.array([0]), np.array([1]), 1)
     column, previous = np.array([1]), np.array([-1])
     with pytest.raises(Refused, match="DISTINCT needs a commutative aggregate of values alone; max_by does not say"):
-        fold_distinct(builtin("max_by"), (column,), previous, previous, bounds)
+        sweep_distinct(builtin("max_by"), (column,), Occurrences(previous, previous, None), bounds)
     holed = Bounds(np.array([0]), np.array([1]), 1, a=np.array([0]), b=np.array([1]))
     with pytest.raises(SashError, match="groups must be given where frames have holes"):
-        fold_distinct(TOTAL, (column,), previous, previous, holed)
+        sweep_distinct(TOTAL, (column,), Occurrences(previous, previous, None), holed)

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sash.kernels.algorithm import Occurrences
 from sash.kernels.index.distinct_select import select_distinct
 from sash.kernels.index.ranked import Ranked
 from sash.kernels.sorting import occurrences
@@ -19,11 +20,11 @@ def test_the_kth_different_value(data, values):
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     segments = np.array([0, len(values)])
-    previous, following = occurrences(np.array(values, np.uint64), segments)
+    values_of = Occurrences(*occurrences(np.array(values, np.uint64), segments), None)
     lo, hi = (np.array([frame[side] for frame in frames], np.int32) for side in (0, 1))
     lo = np.minimum(lo, hi) if np.all(np.diff(np.minimum(lo, hi)) >= 0) else lo
     bounds = Bounds(lo, np.maximum(lo, hi), len(values), MONOTONIC)
-    found = select_distinct(Ranked(order, rank, segments), previous, following, bounds, np.array(wanted, np.int32))
+    found = select_distinct(Ranked(order, rank, segments), values_of, bounds, np.array(wanted, np.int32))
     for start, stop, k, first, second in zip(bounds.lo, bounds.hi, wanted, *found, strict=True):
         different = sorted(set(values[start:stop]))
         for got, place in ((first, k), (second, k + 1 if k >= 0 else -1)):

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coded_frames import coded
+from coded_frames import able, coded
+from sash.kernels.algorithm import ENTROPY
 from sash.kernels.index import counters
 from sash.kernels.index.entropy import entropy
 from sash.windows.bounds import Bounds
@@ -20,8 +21,10 @@ def test_entropy_is_shannons_of_the_frequencies(given, finest, least):
         patch.setattr(counters, "FINEST", finest)
         patch.setattr(counters, "LONG", finest)
         patch.setattr(counters, "LEAST", least)
-        found = entropy(given.codes, given.bounds, given.distinct)
-    np.testing.assert_allclose(found, [shannon(frame) for frame in given.frames()], rtol=1e-13, atol=1e-15)
+        found = [each.run(given.codes, given.bounds, given.distinct) for each in able(ENTROPY, given.bounds)]
+    for each in found:
+        np.testing.assert_allclose(each, [shannon(frame) for frame in given.frames()], rtol=1e-13, atol=1e-15)
+    assert len(found) == 1 + given.bounds.moves_forward
 
 
 def test_equal_rows_have_none_and_it_does_not_drift():
@@ -38,6 +41,7 @@ def test_equal_rows_have_none_and_it_does_not_drift():
 def test_no_frames_and_no_rows():
     none = np.zeros(0, np.int32)
     for shape in ("monotonic", "arbitrary"):
-        assert len(entropy(none, Bounds(none, none, 0, shape), 0)) == 0
         nothing = np.zeros(3, np.int32)
-        assert entropy(none, Bounds(nothing, nothing, 0, shape), 0).tolist() == [0, 0, 0]
+        for each in able(ENTROPY, Bounds(nothing, nothing, 0, shape)):
+            assert len(each.run(none, Bounds(none, none, 0, shape), 0)) == 0
+            assert each.run(none, Bounds(nothing, nothing, 0, shape), 0).tolist() == [0, 0, 0]

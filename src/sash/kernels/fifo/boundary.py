@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from sash.errors import SashError
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
 from sash.kernels.fifo.chunking import chunk_for_counts
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
 from sash.kernels.threads import second_thread
 
@@ -376,3 +377,9 @@ def pba(agg: Any) -> Any:
         return i
 
     return slide
+
+
+SBA = slides(
+    sba, "two partial windows that meet at a boundary", cost=lambda task: 5.0 if task.trailing else 16.0, offered=True
+)
+PBA = slides(pba, "boundary aggregation with a second thread", cost=lambda task: 12.0)

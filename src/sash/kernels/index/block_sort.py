@@ -21,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import SELECT, Algorithm
 from sash.kernels.compiling import popcount, routine, trailing_zeros
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import forward, no_exclude, own_order
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -288,3 +290,17 @@ def clear(words: Any, groups: Any, regions: Any) -> None:
         groups[i] = 0
     for i in range(len(regions)):
         regions[i] = 0
+
+
+ALGORITHM = Algorithm(
+    name="block_sort",
+    operation=SELECT,
+    words="sorted blocks with bitsets of live rows",
+    cost=lambda task: 25.0,
+    run=select,
+    needs=(
+        own_order,
+        no_exclude,
+        forward,
+    ),
+)

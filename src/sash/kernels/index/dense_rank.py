@@ -16,32 +16,26 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import DENSE, Algorithm, Occurrences
 from sash.kernels.compiling import popcount
 from sash.kernels.index.counters import AS_THEY_COME, walkers, walking
-from sash.kernels.index.range_tree import distinct_below
+from sash.kernels.needs import forward
 from sash.kernels.threads import together
 from sash.windows.bounds import Bounds
 
 WORD, LINE = 6, 9  # log2 of the bits in a word, and in a line of the cache
 
 
-def dense_rank(
-    codes: np.ndarray, previous: np.ndarray, following: np.ndarray, bounds: Bounds, own_code: np.ndarray
-) -> np.ndarray:
-    """One more than the number of distinct codes below ``own_code`` in each frame.
+def dense_rank(codes: np.ndarray, values: Occurrences | None, bounds: Bounds, own_code: np.ndarray) -> np.ndarray:
+    """One more than the number of distinct codes below ``own_code`` in each frame, of frames that move forward.
 
-    ``previous`` and ``following`` are the nearest positions of the same code; -1 and the number of positions
-    where there is none. ``own_code`` may be any code, up to the number of codes.
+    ``own_code`` may be any code, up to the number of codes. Where codes occur again does not matter here.
 
-    >>> codes, previous, following = (np.array(c, np.int32) for c in ([1, 0, 1], [-1, -1, 0], [2, 3, 3]))
+    >>> codes = np.array([1, 0, 1], np.int32)
     >>> bounds = Bounds(np.array([0, 0, 0], np.int32), np.array([1, 2, 3], np.int32), 3, "monotonic")
-    >>> dense_rank(codes, previous, following, bounds, codes)
+    >>> dense_rank(codes, None, bounds, codes)
     array([1, 1, 2], dtype=int32)
     """
-    if not bounds.moves_forward:
-        out = distinct_below(codes, previous, following, bounds, own_code)
-        out += 1
-        return out
     out = np.empty(len(bounds), codes.dtype)
     distinct = int(codes.max()) + 1 if len(codes) else 0
 
@@ -95,3 +89,13 @@ def _answer(row: Any, asked: Any, counts: Any, bits: Any, tree: Any, held: Any, 
 
 
 _walk = walking(_add, _remove, _answer)
+
+
+ALGORITHM = Algorithm(
+    name="code_bitset",
+    operation=DENSE,
+    words="a bitset of live values",
+    cost=lambda task: 50.0,
+    run=dense_rank,
+    needs=(forward,),
+)

@@ -18,32 +18,37 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import DISTINCT, Algorithm
 from sash.kernels.compiling import prefetch, routine
 from sash.kernels.index.bitset_counts import ADD, BITS, below, change, empty_bitset
 from sash.kernels.index.bitset_holes import lost_with_row, plain_piece, subtract_groups
 from sash.kernels.index.bitset_visits import sweeps
+from sash.kernels.needs import forward
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
 AHEAD = 16  # frames and rows that are on their way to the cache
 
 
-def count_distinct(previous: np.ndarray, following: np.ndarray, bounds: Bounds) -> np.ndarray:
-    """How many different values each frame has.
+def slide_occurrences(previous: np.ndarray, following: np.ndarray, bounds: Bounds) -> np.ndarray:
+    """How many different values each frame has, of frames that move forward.
 
     ``previous`` and ``following`` say where the value of each position occurs next to it in its partition, -1
     and the number of positions where it does not.
     """
-    counts = np.empty(len(bounds), np.int64)
-    wide = bounds.holes and bool(np.any(bounds.b - bounds.a > 1))
-    if bounds.moves_forward:
-        together(
-            partial(_slide, previous, following, *bounds.arrays, int(bounds.holes), int(wide), r0, r1, counts)
-            for r0, r1 in shares(len(bounds))
-        )
-        if wide:
-            subtract_groups(previous, following, bounds, sweeps(bounds, bounds.lo), counts)
-        return counts
+    counts, wide = np.empty(len(bounds), np.int64), _wide(bounds)
+    together(
+        partial(_slide, previous, following, *bounds.arrays, int(bounds.holes), int(wide), r0, r1, counts)
+        for r0, r1 in shares(len(bounds))
+    )
+    if wide:
+        subtract_groups(previous, following, bounds, sweeps(bounds, bounds.lo), counts)
+    return counts
+
+
+def sweep_occurrences(previous: np.ndarray, following: np.ndarray, bounds: Bounds) -> np.ndarray:
+    """The same for any frames, in the order of where they begin."""
+    counts, wide = np.empty(len(bounds), np.int64), _wide(bounds)
     keys = bounds.lo
     if wide:
         keys = np.empty_like(keys)
@@ -59,6 +64,11 @@ def count_distinct(previous: np.ndarray, following: np.ndarray, bounds: Bounds) 
     if wide:
         subtract_groups(previous, following, bounds, parts, counts)
     return counts
+
+
+def _wide(bounds: Bounds) -> bool:
+    """Whether some hole has more than one row."""
+    return bounds.holes and bool(np.any(bounds.b - bounds.a > 1))
 
 
 @routine
@@ -138,3 +148,20 @@ def _sweep(  # type: ignore[no-untyped-def]
         count = below(live, end) - below(live, begin)
         counts[i] = count - lost_with_row(previous, following, lo[i], a[i], b[i], hi[i], alone)
     return 0
+
+
+OCCURRENCES = Algorithm(
+    name="occurrences",
+    operation=DISTINCT,
+    words="previous and next occurrences, in one pass",
+    cost=lambda task: 100.0 if task.holes else 9.0,
+    run=lambda values, bounds: slide_occurrences(values.previous, values.following, bounds),
+    needs=(forward,),
+)
+SWEPT_BITSET = Algorithm(
+    name="swept_bitset",
+    operation=DISTINCT,
+    words="first occurrences, swept over sorted bounds",
+    cost=lambda task: 400.0 if task.holes else 70.0,
+    run=lambda values, bounds: sweep_occurrences(values.previous, values.following, bounds),
+)

@@ -31,6 +31,7 @@ import numpy as np
 
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused, SashError
+from sash.kernels.algorithm import DISTINCT_FOLD, Algorithm, Occurrences
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import (
     Answers,
@@ -43,9 +44,11 @@ from sash.kernels.compiling import (
     routine,
     specialise,
 )
-from sash.kernels.index.folding import SLICE, exact, widened
-from sash.kernels.index.segment_tree import AHEAD, NONE, live_tree
+from sash.kernels.frames import NONE, SLICE, widened
+from sash.kernels.index.segment_tree import AHEAD, live_tree
 from sash.kernels.inputs import Inputs
+from sash.kernels.needs import exact as exact_aggregate
+from sash.kernels.needs import forward, invertible, no_exclude
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -121,7 +124,7 @@ def distinct_sweep(agg: Any) -> Any:
     return sweep
 
 
-@kernel(needs=("invertible", "exact"))
+@kernel
 def distinct_slide(agg: Any) -> Any:
     """Answer frames that move forward by adding values that come in and taking away those that go."""
     lift, combine, inverse, load, store = agg.lift, agg.combine, agg.inverse, agg.load, agg.store
@@ -246,39 +249,61 @@ def pairs_within(lo, hi, group_start, group_stop, ends, pair_after, pair_lo, pai
     return 0
 
 
-def fold_distinct(
+def slide_distinct(
     aggregate: Aggregate | Call,
     columns: tuple[np.ndarray, ...],
-    previous: np.ndarray,
-    following: np.ndarray,
+    values: Occurrences,
+    bounds: Bounds,
+    groups: Any = None,
+) -> Answered:
+    """The aggregate of the distinct values of every frame, of frames that move forward without holes.
+
+    >>> from sash import functions as sf
+    >>> column, previous, following = np.array([5, 5, 2]), np.array([-1, 0, -1]), np.array([1, 3, 3])
+    >>> values = Occurrences(previous, following, lambda: (column, 6))
+    >>> bounds = Bounds(np.array([0, 0, 1]), np.array([2, 3, 3]), 3, "monotonic")
+    >>> slide_distinct(sf.sum("x"), (column,), values, bounds).values
+    array([5, 7, 7])
+    """
+    inputs, given = _checked(aggregate, columns, values)
+    return finished(inputs.aggregate, _slid(inputs, given, values.previous, values.following, bounds))
+
+
+def sweep_distinct(
+    aggregate: Aggregate | Call,
+    columns: tuple[np.ndarray, ...],
+    values: Occurrences,
     bounds: Bounds,
     groups: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Answered:
     """The aggregate of the distinct values of every frame.
 
-    ``previous`` and ``following`` are where each row's value was last and comes next, in its partition: below 0
-    or from the number of rows on where nowhere. ``groups``, where frames have holes, is each frame's group of
-    peers, uncut: the hole is what of it is in the frame.
+    ``groups``, where frames have holes, is each frame's group of peers, uncut: the hole is what of it is in the frame.
 
     >>> from sash import functions as sf
     >>> column, previous, following = np.array([5, 5, 2]), np.array([-1, 0, -1]), np.array([1, 3, 3])
+    >>> values = Occurrences(previous, following, lambda: (column, 6))
     >>> bounds = Bounds(np.array([0, 0, 1]), np.array([3, 1, 3]), 3)
-    >>> fold_distinct(sf.sum("x"), (column,), previous, following, bounds).values
+    >>> sweep_distinct(sf.sum("x"), (column,), values, bounds).values
     array([7, 5, 7])
     """
+    inputs, given = _checked(aggregate, columns, values)
+    if bounds.holes and groups is None:
+        raise SashError("groups must be given where frames have holes, got None")
+    return finished(inputs.aggregate, _swept(inputs, given, values.previous, values.following, bounds, groups))
+
+
+def _checked(
+    aggregate: Aggregate | Call, columns: tuple[np.ndarray, ...], values: Occurrences
+) -> tuple[Inputs, tuple[np.ndarray, ...]]:
     inputs = Inputs(aggregate, tuple(column.dtype for column in columns))
-    values, _ = inputs.columns("fold_distinct", columns, len(previous))
+    given, _ = inputs.columns("fold", columns, len(values.previous))
     definition = inputs.aggregate
     if not definition.commutative or definition.rows:
         raise Refused(
             f"DISTINCT needs a commutative aggregate of values alone; {definition.name} does not say commutative=True"
         )
-    if bounds.holes and groups is None:
-        raise SashError("groups must be given where frames have holes, got None")
-    slides = bounds.moves_forward and not bounds.holes and definition.invertible and definition.compiled
-    if slides and exact(specialise(distinct_slide, definition, inputs.dtypes).state):
-        return finished(definition, _slid(inputs, values, previous, following, bounds))
-    return finished(definition, _swept(inputs, values, previous, following, bounds, groups))
+    return inputs, given
 
 
 def _slid(
@@ -399,3 +424,25 @@ def _swept(
     cut = shares(len(bounds)) if inputs.aggregate.compiled else [(0, len(bounds))]
     together([partial(answer, *share) for share in cut])
     return out
+
+
+OCCURRENCES = Algorithm(
+    name="occurrences",
+    operation=DISTINCT_FOLD,
+    words="previous and next occurrences, in one pass",
+    cost=lambda task: 15.0,
+    run=slide_distinct,
+    needs=(
+        no_exclude,
+        forward,
+        invertible,
+        exact_aggregate,
+    ),
+)
+SWEPT_SEGMENT_TREE = Algorithm(
+    name="swept_segment_tree",
+    operation=DISTINCT_FOLD,
+    words="a tree of first occurrences, swept over sorted bounds",
+    cost=lambda task: 40.0 + 18.0 * task.levels,
+    run=sweep_distinct,
+)

@@ -14,19 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import DISTINCT_SELECT, Algorithm, Occurrences
 from sash.kernels.compiling import routine
 from sash.kernels.index.bitset_counts import ADD, REMOVE, change, empty_bitset, nth_live
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import forward, no_exclude
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
 
 def select_distinct(
-    ranked: Ranked, previous: np.ndarray, following: np.ndarray, bounds: Bounds, k: np.ndarray
+    ranked: Ranked, values: Occurrences, bounds: Bounds, k: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rank of the first row of each frame's k-th different value, from 0; and of the one after; -1 for none."""
     found, after = np.empty(len(bounds), ranked.rank.dtype), np.empty(len(bounds), ranked.rank.dtype)
-    given = ranked.rank, previous, following, bounds.lo, bounds.hi, k
+    given = ranked.rank, values.previous, values.following, bounds.lo, bounds.hi, k
     together(
         partial(_select, *given, r0, r1, empty_bitset(len(ranked)), found, after) for r0, r1 in shares(len(bounds))
     )
@@ -57,3 +59,16 @@ def _select(
         found[i] = nth_live(live, np.int64(k[i])) if 0 <= k[i] < values else -1
         after[i] = nth_live(live, np.int64(k[i]) + 1) if 0 <= k[i] < values - 1 else -1
     return 0
+
+
+ALGORITHM = Algorithm(
+    name="rank_bitset",
+    operation=DISTINCT_SELECT,
+    words="a bitset of the ranks of first occurrences",
+    cost=lambda task: 120.0,
+    run=select_distinct,
+    needs=(
+        no_exclude,
+        forward,
+    ),
+)

@@ -17,21 +17,36 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import ENTROPY, Algorithm
 from sash.kernels.index.counters import AS_THEY_COME, nearby, walkers, walking
+from sash.kernels.needs import forward
 from sash.kernels.threads import together
 from sash.windows.bounds import Bounds
 
 
 def entropy(codes: np.ndarray, bounds: Bounds, distinct: int) -> np.ndarray:
-    """The entropy in bits of the codes in each frame; 0 for an empty frame.
+    """The entropy in bits of the codes in each frame; 0 for an empty frame. Frames should move forward.
+
+    >>> bounds = Bounds(np.array([0, 0], np.int32), np.array([3, 4], np.int32), 4, "monotonic")
+    >>> entropy(np.array([0, 1, 0, 1], np.int32), bounds, 2).round(3)
+    array([0.918, 1.   ])
+    """
+    return _walked(codes, bounds, distinct, AS_THEY_COME, 0)
+
+
+def entropy_by_blocks(codes: np.ndarray, bounds: Bounds, distinct: int) -> np.ndarray:
+    """The same for any frames, each near the one that is answered before it.
 
     >>> bounds = Bounds(np.array([0, 0], np.int32), np.array([4, 3], np.int32), 4)
-    >>> entropy(np.array([0, 1, 0, 1], np.int32), bounds, 2).round(3)
+    >>> entropy_by_blocks(np.array([0, 1, 0, 1], np.int32), bounds, 2).round(3)
     array([1.   , 0.918])
     """
+    return _walked(codes, bounds, distinct, *nearby(bounds))
+
+
+def _walked(codes: np.ndarray, bounds: Bounds, distinct: int, order: np.ndarray, in_place: int) -> np.ndarray:
     widest = int((bounds.hi - bounds.lo).max()) if len(bounds) else 0
     terms, scale = _terms(widest)
-    order, in_place = (AS_THEY_COME, 0) if bounds.moves_forward else nearby(bounds)
     sums = np.empty(len(bounds), np.int64)
     none = np.zeros(0, np.int32)
 
@@ -73,3 +88,20 @@ def _answer(row: Any, asked: Any, counts: Any, terms: Any, extra: Any, held: Any
 
 
 _walk = walking(_add, _remove, _answer)
+
+
+COUNTERS = Algorithm(
+    name="counters",
+    operation=ENTROPY,
+    words="a counter for each value",
+    cost=lambda task: 25.0,
+    run=entropy,
+    needs=(forward,),
+)
+BLOCKS = Algorithm(
+    name="blocks",
+    operation=ENTROPY,
+    words="counters moved from block to block",
+    cost=lambda task: 80.0 + 3.0 * math.sqrt(task.rows),
+    run=entropy_by_blocks,
+)

@@ -22,8 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import DISTINCT, MODE, SELECT, Algorithm, Occurrences
 from sash.kernels.compiling import routine
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import forward, no_exclude, own_order
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -31,6 +33,11 @@ from sash.windows.bounds import Bounds
 def count_distinct(codes: np.ndarray, bounds: Bounds, values: int) -> np.ndarray:
     """How many different codes each frame holds, of codes from 0 to ``values`` - 1."""
     return _with_counters(slide_distinct, codes, bounds, values)
+
+
+def _of_values(values: Occurrences, bounds: Bounds) -> np.ndarray:
+    codes, distinct = values.numbered()
+    return count_distinct(codes, bounds, distinct)
 
 
 def mode(codes: np.ndarray, bounds: Bounds, values: int) -> np.ndarray:
@@ -206,3 +213,42 @@ def quickselect(target: Any, start: Any, end: Any, rank: Any, held: Any) -> None
         if low < high:
             drawn = (drawn * 1_103_515_245 + 12_345) & 0x7FFFFFFF
             at = low + drawn % (high - low + 1)
+
+
+SELECTING = Algorithm(
+    name="incremental",
+    operation=SELECT,
+    words="the frame's rows kept partly sorted",
+    cost=lambda task: 30.0 + 5.0 * task.widest,
+    run=select,
+    needs=(
+        own_order,
+        no_exclude,
+        forward,
+    ),
+    offered=False,
+)
+DISTINCT_COUNTING = Algorithm(
+    name="incremental",
+    operation=DISTINCT,
+    words="a counter for each value",
+    cost=lambda task: 10.0,
+    run=_of_values,
+    needs=(
+        no_exclude,
+        forward,
+    ),
+    offered=False,
+)
+COMMONEST = Algorithm(
+    name="incremental",
+    operation=MODE,
+    words="a counter for each value",
+    cost=lambda task: 30.0,
+    run=mode,
+    needs=(
+        no_exclude,
+        forward,
+    ),
+    offered=False,
+)

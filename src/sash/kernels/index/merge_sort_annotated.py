@@ -21,6 +21,7 @@ import numpy as np
 
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused
+from sash.kernels.algorithm import DISTINCT_FOLD, Algorithm
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import Answers, Marks, States, Values, kernel, routine, specialise
 from sash.kernels.index.merge_sort_tree import (
@@ -35,6 +36,7 @@ from sash.kernels.index.merge_sort_tree import (
     top,
 )
 from sash.kernels.inputs import Inputs
+from sash.kernels.needs import no_exclude
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -204,3 +206,13 @@ def put(places: Any, used: Any, first: Any, below: Any) -> Any:
         places[used] = first + below - 1
         return used + 1
     return used
+
+
+ALGORITHM = Algorithm(
+    name="merge_sort_tree",
+    operation=DISTINCT_FOLD,
+    words="a merge sort tree with partials",
+    cost=lambda task: 200.0 + 100.0 * task.levels,
+    run=lambda aggregate, columns, values, bounds, groups: fold_annotated(aggregate, columns, values.previous, bounds),
+    needs=(no_exclude,),
+)

@@ -24,9 +24,11 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COUNT, DISTINCT, SELECT, Algorithm
 from sash.kernels.compiling import routine
 from sash.kernels.index.merge_sort_build import lower_bound, merge_level
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import no_exclude, own_order
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -314,3 +316,29 @@ def leaves_below(values: Any, lo: Any, hi: Any, threshold: Any) -> Any:
     for i in range(lo, hi):
         total += values[i] < threshold
     return total
+
+
+SELECTING = Algorithm(
+    name="merge_sort_tree",
+    operation=SELECT,
+    words="a descent through a merge sort tree",
+    cost=lambda task: 100.0 + 60.0 * task.levels,
+    run=select,
+    needs=(own_order,),
+)
+COUNTING = Algorithm(
+    name="merge_sort_tree",
+    operation=COUNT,
+    words="a descent through a merge sort tree",
+    cost=lambda task: 100.0 + 80.0 * task.levels,
+    run=count_below,
+    needs=(own_order,),
+)
+DISTINCT_COUNTING = Algorithm(
+    name="merge_sort_tree",
+    operation=DISTINCT,
+    words="previous occurrences counted in a merge sort tree",
+    cost=lambda task: 100.0 + 70.0 * task.levels,
+    run=lambda values, bounds: count_previous(values.previous, bounds),
+    needs=(no_exclude,),
+)

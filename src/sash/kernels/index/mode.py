@@ -13,12 +13,14 @@ paper   none
 from __future__ import annotations
 
 from functools import partial
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import MODE, Algorithm
 from sash.kernels.index.counters import AS_THEY_COME, nearby, walkers, walking
-from sash.kernels.index.range_mode import range_mode
+from sash.kernels.needs import forward
 from sash.kernels.threads import together
 from sash.windows.bounds import Bounds
 
@@ -29,13 +31,28 @@ LIVE, TOP, HEIGHT = 0, 1, 2  # of ``extra``: the rows counted, the node over all
 def mode(codes: np.ndarray, bounds: Bounds, distinct: int) -> tuple[np.ndarray, np.ndarray]:
     """The code with the most rows in each frame, the smallest of several, and how many; -1 and 0 where none is.
 
-    >>> bounds = Bounds(np.array([0, 1], np.int32), np.array([4, 1], np.int32), 4)
+    Frames are answered as they come, and should move forward.
+
+    >>> bounds = Bounds(np.array([0, 1], np.int32), np.array([4, 4], np.int32), 4, "monotonic")
     >>> mode(np.array([1, 0, 1, 2], np.int32), bounds, 3)
+    (array([1, 0], dtype=int32), array([2, 1], dtype=int32))
+    """
+    return _walked(codes, bounds, distinct, AS_THEY_COME, 0)
+
+
+def mode_by_blocks(codes: np.ndarray, bounds: Bounds, distinct: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same for any frames, each near the one that is answered before it.
+
+    >>> bounds = Bounds(np.array([0, 1], np.int32), np.array([4, 1], np.int32), 4)
+    >>> mode_by_blocks(np.array([1, 0, 1, 2], np.int32), bounds, 3)
     (array([ 1, -1], dtype=int32), array([2, 0], dtype=int32))
     """
-    if not bounds.moves_forward and not bounds.holes:
-        return range_mode(codes, bounds, distinct)
-    order, in_place = (AS_THEY_COME, 0) if bounds.moves_forward else nearby(bounds)
+    return _walked(codes, bounds, distinct, *nearby(bounds))
+
+
+def _walked(
+    codes: np.ndarray, bounds: Bounds, distinct: int, order: np.ndarray, in_place: int
+) -> tuple[np.ndarray, np.ndarray]:
     best, most = np.empty(len(bounds), codes.dtype), np.empty(len(bounds), codes.dtype)
     none = np.zeros(0, np.int32)
 
@@ -121,3 +138,20 @@ def _answer(row: Any, asked: Any, counts: Any, tree: Any, extra: Any, held: Any,
 
 
 _walk = walking(_add, _remove, _answer)
+
+
+COUNTERS = Algorithm(
+    name="counters",
+    operation=MODE,
+    words="a tournament of counters",
+    cost=lambda task: 80.0,
+    run=lambda codes, bounds, distinct: mode(codes, bounds, distinct)[0],
+    needs=(forward,),
+)
+BLOCKS = Algorithm(
+    name="blocks",
+    operation=MODE,
+    words="a tournament of counters moved from block to block",
+    cost=lambda task: 100.0 + 5.0 * sqrt(task.rows),
+    run=lambda codes, bounds, distinct: mode_by_blocks(codes, bounds, distinct)[0],
+)

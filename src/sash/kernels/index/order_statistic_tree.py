@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COUNT, SELECT, Algorithm
 from sash.kernels.compiling import routine
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import forward, no_exclude, own_order
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -260,3 +262,31 @@ def free_node(node: Any, children: Any, marks: Any) -> None:
     """Keep a node for later; its first child is the one freed before."""
     children[node * FANOUT] = marks[FREE]
     marks[FREE] = node
+
+
+SELECTING = Algorithm(
+    name="order_statistic_tree",
+    operation=SELECT,
+    words="a counted tree of the frame's rows",
+    cost=lambda task: 28.0 * task.levels,
+    run=select,
+    needs=(
+        own_order,
+        no_exclude,
+        forward,
+    ),
+    offered=False,
+)
+COUNTING = Algorithm(
+    name="order_statistic_tree",
+    operation=COUNT,
+    words="a counted tree of the frame's rows",
+    cost=lambda task: 28.0 * task.levels,
+    run=count_below,
+    needs=(
+        own_order,
+        no_exclude,
+        forward,
+    ),
+    offered=False,
+)

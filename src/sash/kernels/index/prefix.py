@@ -17,9 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from sash.algebra.agreement import leaves
+from sash.errors import Refused
+from sash.kernels.algorithm import FOLD, Algorithm
 from sash.kernels.compiling import Answers, Marks, States, Values, kernel, prefetch, specialise
+from sash.kernels.index.looking_up import fold_by_index
 from sash.kernels.index.segment_tree import over_pieces
-from sash.kernels.inputs import Inputs
+from sash.kernels.inputs import Inputs, exact
+from sash.kernels.needs import exact as exact_aggregate
+from sash.kernels.needs import invertible
 from sash.kernels.threads import shares, together
 
 RUN = 12  # prefixes begin anew every 2^RUN rows
@@ -46,7 +52,7 @@ def prefix_build(agg: Any) -> Any:
     return build
 
 
-@kernel(needs=("invertible", "exact"))
+@kernel
 def prefix(agg: Any) -> Any:
     """Answer frames by differences of prefixes."""
     combine, inverse, load = agg.combine, agg.inverse, agg.load
@@ -92,10 +98,25 @@ def prefix(agg: Any) -> Any:
 
 def build(inputs: Inputs, values: tuple[Any, ...], rows: int, widest: int) -> tuple[np.ndarray, ...]:
     """What the frames are answered from: the prefix of each row in its run, and what is before each run."""
-    made = specialise(prefix_build, inputs.aggregate, inputs.dtypes)
+    made, aggregate = specialise(prefix_build, inputs.aggregate, inputs.dtypes), inputs.aggregate
+    if aggregate.compiled and not exact(made.state):
+        raise Refused(f"prefix needs exact partials; those of {aggregate.name} are floats, whose differences drift")
     runs = (rows + (1 << RUN) - 1) >> RUN
     prefixes, before = np.empty(rows, made.state), np.empty(max(runs, 1), made.state)
-    cut = shares(runs, least=16) if inputs.aggregate.compiled else [(0, runs)]
+    cut = shares(runs, least=16) if aggregate.compiled else [(0, runs)]
     together([partial(made.run, values, rows, *share, 0, prefixes, before) for share in cut])
     made.run(values, rows, 0, 0, runs, prefixes, before)
+    if not aggregate.compiled and any(isinstance(leaf, float) for leaf in leaves(list(prefixes))):
+        raise Refused(f"prefix needs exact partials; some of {aggregate.name} are floats, whose differences drift")
     return prefixes, before
+
+
+ALGORITHM = Algorithm(
+    name="prefix",
+    operation=FOLD,
+    words="differences of running totals",
+    cost=lambda task: 12.0 if task.forward else 20.0 + 1.5 * task.levels,
+    run=partial(fold_by_index, prefix, build),
+    needs=(invertible, exact_aggregate),
+    combines=lambda rows: (1, 1),
+)

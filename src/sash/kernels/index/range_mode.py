@@ -13,12 +13,15 @@ paper   none; Mo's order with rollback is folklore. Chan et al. 2014 answer onli
 from __future__ import annotations
 
 from functools import partial
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import MODE, Algorithm
 from sash.kernels.compiling import routine
 from sash.kernels.index.counters import block_bits, sorted_by, walkers
+from sash.kernels.needs import no_exclude
 from sash.kernels.threads import together
 from sash.windows.bounds import Bounds
 
@@ -77,3 +80,13 @@ def _answer(
         out[row] = best if highest > 0 else -1
         other[row] = highest
     return 0
+
+
+ALGORITHM = Algorithm(
+    name="range_mode",
+    operation=MODE,
+    words="modes of blocks",
+    cost=lambda task: 80.0 + 4.0 * sqrt(task.rows),
+    run=lambda codes, bounds, distinct: range_mode(codes, bounds, distinct)[0],
+    needs=(no_exclude,),
+)

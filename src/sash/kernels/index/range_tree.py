@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import DENSE, Algorithm, Occurrences
 from sash.kernels.compiling import popcount, prefetch, routine
 from sash.kernels.index.counters import sorted_by, walkers
 from sash.kernels.index.holes import correct, ranges_of_holes
@@ -246,3 +247,25 @@ def _level(
         start[q], stop[q] = early, late
         widest = max(widest, int(late - early))
     return widest
+
+
+def dense_rank(codes: np.ndarray, values: Occurrences, bounds: Bounds, own_code: np.ndarray) -> np.ndarray:
+    """One more than the number of distinct codes below ``own_code`` in each frame, whatever frames these are.
+
+    >>> codes, previous, following = (np.array(c, np.int32) for c in ([1, 0, 1], [-1, -1, 0], [2, 3, 3]))
+    >>> bounds = Bounds(np.array([0, 1, 0], np.int32), np.array([1, 3, 2], np.int32), 3)
+    >>> dense_rank(codes, Occurrences(previous, following, lambda: (codes, 2)), bounds, codes)
+    array([1, 1, 2], dtype=int32)
+    """
+    out = distinct_below(codes, values.previous, values.following, bounds, own_code)
+    out += 1
+    return out
+
+
+ALGORITHM = Algorithm(
+    name="range_tree",
+    operation=DENSE,
+    words="dominance counted by divide and conquer",
+    cost=lambda task: 50.0 + 2.0 * task.levels * task.height,
+    run=dense_rank,
+)

@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COUNT, SELECT, Algorithm
 from sash.kernels.compiling import popcount, routine, trailing_zeros
 from sash.kernels.index.bitset_counts import ADD, BITS, ONE, REMOVE, below, change, empty_bitset, nth_bit, nth_live
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import forward, own_order
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -138,3 +140,27 @@ def _look_into_holes(rank, a, b, own, threshold, r0, r1, counted, counts):  # ty
         if len(own) and own[i] >= 0:
             counts[np.uint64(i)] += rank[np.uint64(own[i])] < threshold[np.uint64(i)]
     return 0
+
+
+SELECTING = Algorithm(
+    name="rank_bitset",
+    operation=SELECT,
+    words="a bitset of live ranks with a cursor",
+    cost=lambda task: 80.0,
+    run=select,
+    needs=(
+        own_order,
+        forward,
+    ),
+)
+COUNTING = Algorithm(
+    name="rank_bitset",
+    operation=COUNT,
+    words="a bitset of live ranks",
+    cost=lambda task: 45.0,
+    run=count_below,
+    needs=(
+        own_order,
+        forward,
+    ),
+)

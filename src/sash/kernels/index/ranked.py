@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,13 @@ class Ranked:
     order: np.ndarray  # the position of each rank
     rank: np.ndarray  # the rank of each position
     segments: np.ndarray  # where each partition starts, and then the number of rows
+    made: dict[Callable[[Any], Any], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def structure(self, make: Callable[[Ranked], Any]) -> Any:
+        """A structure over the ranks, made when it is first asked for; it must not refer to this object in turn."""
+        if make not in self.made:
+            self.made[make] = make(self)
+        return self.made[make]
 
     def __len__(self) -> int:
         return len(self.rank)

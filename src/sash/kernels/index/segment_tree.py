@@ -14,10 +14,12 @@ paper   Leis et al. 2015, as in framed-holistic-windows-2022, 3; the walk from l
 from __future__ import annotations
 
 from functools import partial
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import FOLD, Algorithm
 from sash.kernels.compiling import (
     Answers,
     Marks,
@@ -29,12 +31,13 @@ from sash.kernels.compiling import (
     specialise,
     trailing_zeros,
 )
+from sash.kernels.frames import NONE
+from sash.kernels.index.looking_up import fold_by_index
 from sash.kernels.inputs import Inputs
 from sash.kernels.threads import shares, together
 
 LEAF = 4  # a leaf is the fold of 2^LEAF rows
 AHEAD = 8  # frames between asking for memory and reading it
-NONE = np.zeros(0, np.int64)
 
 
 def over_pieces(agg: Any, fold: Any, fetch: Any) -> Any:
@@ -154,6 +157,16 @@ def build(inputs: Inputs, values: tuple[Any, ...], rows: int, widest: int) -> tu
     together([partial(made.run, values, *share, NONE, nodes) for share in cut])
     made.run(values, 0, 0, levels, nodes)
     return levels, nodes
+
+
+ALGORITHM = Algorithm(
+    name="segment_tree",
+    operation=FOLD,
+    words="a tree of partials",
+    cost=lambda task: 25.0 + 9.0 * task.levels,
+    run=partial(fold_by_index, segment_tree, build),
+    combines=lambda rows: (ceil(log2(max(rows, 2))),) * 2,
+)
 
 
 def live_tree(agg: Any) -> Any:

@@ -19,11 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COUNT, SELECT, Algorithm, Task
 from sash.kernels.compiling import routine
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import at_most, own_order
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import CONSTANT, Bounds
 
+SMALL, SHORT = 64, 1024  # rows of a frame that a network sorts, and that are looked through one by one
 LARGEST = 64  # rows of a frame to be read as a stretch
 LANES = 128  # frames sorted side by side; a whole number of vectors
 
@@ -178,3 +181,32 @@ def count_pieces(
             count += rank[own[row]] < limit
         counts[row] = count
     return 0
+
+
+def _sorting(task: Task) -> float:
+    """A network over so many rows; frames that do not move forward are read anew."""
+    return (5.0 + task.widest) * (1.0 if task.shape == CONSTANT else 1.4 if task.forward else 2.5)
+
+
+SELECTING = Algorithm(
+    name="small_frames",
+    operation=SELECT,
+    words="each small frame sorted by a network",
+    cost=_sorting,
+    run=select,
+    needs=(
+        own_order,
+        at_most(SMALL),
+    ),
+)
+COUNTING = Algorithm(
+    name="small_frames",
+    operation=COUNT,
+    words="each frame looked through",
+    cost=lambda task: 6.0 + 0.07 * task.widest,
+    run=count_below,
+    needs=(
+        own_order,
+        at_most(SHORT),
+    ),
+)

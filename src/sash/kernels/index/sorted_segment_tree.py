@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COUNT, SELECT, Algorithm
 from sash.kernels.compiling import routine
 from sash.kernels.index.merge_sort_build import lower_bound
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import own_order
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -147,3 +149,23 @@ def within(levels: Any, at: Any, length: Any, low: Any, high: Any) -> Any:
         return np.int64(0)
     first = lower_bound(levels, at, np.int64(0), np.int64(length), low)
     return lower_bound(levels, at, first, np.int64(length), high) - first
+
+
+SELECTING = Algorithm(
+    name="sorted_segment_tree",
+    operation=SELECT,
+    words="a tree of sorted lists",
+    cost=lambda task: 200.0 + 20.0 * task.levels**2,
+    run=select,
+    needs=(own_order,),
+    offered=False,
+)
+COUNTING = Algorithm(
+    name="sorted_segment_tree",
+    operation=COUNT,
+    words="a tree of sorted lists",
+    cost=lambda task: 200.0 + 20.0 * task.levels**2,
+    run=count_below,
+    needs=(own_order,),
+    offered=False,
+)

@@ -19,9 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import FOLD, Algorithm
 from sash.kernels.compiling import Answers, Marks, States, Values, kernel, leading_zeros, prefetch, specialise
+from sash.kernels.index.looking_up import fold_by_index
 from sash.kernels.index.segment_tree import over_pieces
 from sash.kernels.inputs import Inputs
+from sash.kernels.needs import selective
 from sash.kernels.threads import shares, together
 
 BLOCK = 4  # a block is 2^BLOCK rows
@@ -60,7 +63,7 @@ def sparse_table_build(agg: Any) -> Any:
     return build
 
 
-@kernel(needs=("selective",))
+@kernel
 def sparse_table(agg: Any) -> Any:
     """Answer frames by the runs that cover them."""
     lift, combine, load = agg.lift, agg.combine, agg.load
@@ -125,3 +128,13 @@ def build(inputs: Inputs, values: tuple[Any, ...], rows: int, widest: int) -> tu
     together([partial(made.run, values, *share, blocks, 0, runs, table) for share in cut])
     made.run(values, 0, 0, blocks, levels, runs, table)
     return np.array([blocks]), runs, table
+
+
+ALGORITHM = Algorithm(
+    name="sparse_table",
+    operation=FOLD,
+    words="two overlapping ranges of a table of powers of two",
+    cost=lambda task: 15.0 + 2.0 * task.levels,
+    run=partial(fold_by_index, sparse_table, build),
+    needs=(selective,),
+)

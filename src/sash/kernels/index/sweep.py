@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COUNT, Algorithm
 from sash.kernels.compiling import prefetch, routine
 from sash.kernels.index.bitset_counts import ADD, BITS, below, change, empty_bitset
 from sash.kernels.index.bitset_visits import Sweep, sweeps
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import own_order
 from sash.kernels.threads import together
 from sash.windows.bounds import Bounds
 
@@ -75,3 +77,13 @@ def _sweep(  # type: ignore[no-untyped-def]
 def between(live: Any, start: Any, stop: Any) -> Any:
     """How many numbers from start to stop are live."""
     return below(live, stop) - below(live, start) if start < stop else np.int64(0)
+
+
+ALGORITHM = Algorithm(
+    name="swept_bitset",
+    operation=COUNT,
+    words="a bitset of positions swept over sorted ranks",
+    cost=lambda task: 90.0,
+    run=count_below,
+    needs=(own_order,),
+)

@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COUNT, SELECT, Algorithm
 from sash.kernels.compiling import popcount, prefetch, routine
 from sash.kernels.index.ranked import Ranked
+from sash.kernels.needs import own_order
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -29,7 +31,7 @@ BLOCK = 16  # queries in lock step
 LANES = 2 * BLOCK  # a query may split in two
 # The fields of a lane, each an array of LANES entries: two mapped ranges, and what the query is about.
 LEFT, RIGHT, LEFT_2, RIGHT_2, WANTED, SYMBOL, OWN, START, OWNER = (np.uint64(LANES * field) for field in range(9))
-COUNT = START  # what a counting lane has found so far
+COUNTED = START  # what a counting lane has found so far
 STATE = 9 * LANES
 ONE, TWO = np.uint64(1), np.uint64(2)
 
@@ -38,7 +40,7 @@ class WaveletMatrix:
     """The matrix of ranked rows, to be asked about any frames over them."""
 
     def __init__(self, ranked: Ranked) -> None:
-        self.ranked = ranked
+        self.rank, self.segments = ranked.rank, ranked.segments
         rows, kind = len(ranked), ranked.rank.dtype
         longest = int(np.diff(ranked.segments).max(initial=0))
         self.levels = (max(longest - 1, 0).bit_length() + 1) // 2
@@ -58,7 +60,7 @@ class WaveletMatrix:
 
     def select(self, bounds: Bounds, k: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
         """The rank of the k-th row of each frame by rank, or -1, and of the row after it if asked for."""
-        kind = self.ranked.rank.dtype
+        kind = self.rank.dtype
         first = np.empty(len(bounds), kind)
         after = np.empty(len(bounds) if second else 0, kind)
         self._ask(select_range, bounds, k, first, after)
@@ -66,23 +68,22 @@ class WaveletMatrix:
 
     def count_below(self, bounds: Bounds, threshold: np.ndarray) -> np.ndarray:
         """How many rows of each frame have a rank below the frame's threshold."""
-        counted = np.empty(len(bounds), self.ranked.rank.dtype)
+        counted = np.empty(len(bounds), self.rank.dtype)
         self._ask(count_range, bounds, threshold, counted)
         return counted
 
     def _ask(self, ask: Any, bounds: Bounds, *arrays: np.ndarray) -> None:
-        ranked = self.ranked
-        asked = (self.words, self.counts, *self.layout, ranked.rank, ranked.segments, *bounds.arrays, int(bounds.holes))
+        asked = (self.words, self.counts, *self.layout, self.rank, self.segments, *bounds.arrays, int(bounds.holes))
         parts = shares(len(bounds), least=4096)
         together([partial(ask, *asked, *part, np.empty(STATE, np.int64), *arrays) for part in parts])
 
     def _build(self) -> None:
-        rows, ranked = len(self.ranked), self.ranked
+        rows, rank, segments = len(self.rank), self.rank, self.segments
         parts = [(CELL * start, min(CELL * stop, rows)) for start, stop in shares(self.cells, least=1024)]
-        symbols, spare = ranked.rank, np.empty(0, ranked.rank.dtype)
-        if len(ranked.segments) > 2:
-            symbols = np.empty_like(ranked.rank)
-            together([partial(local_ranks, ranked.rank, ranked.segments, *part, symbols) for part in parts])
+        symbols, spare = rank, np.empty(0, rank.dtype)
+        if len(segments) > 2:
+            symbols = np.empty_like(rank)
+            together([partial(local_ranks, rank, segments, *part, symbols) for part in parts])
         for level in range(self.levels):
             shift = 2 * (self.levels - 1 - level)
             counted = np.zeros((len(parts), 4), np.int64)
@@ -92,11 +93,11 @@ class WaveletMatrix:
             if level == self.levels - 1:
                 spare = np.empty(0, symbols.dtype)  # nothing follows
             elif len(spare) == 0:
-                spare = np.empty_like(ranked.rank)
+                spare = np.empty_like(rank)
             cells = (self.words, self.counts, *self.layout, level)
             together([partial(sort_level, symbols, shift, *part, where, *cells, spare)
                       for part, where in zip(parts, places, strict=True)])  # fmt: skip
-            symbols, spare = spare, symbols if symbols is not ranked.rank else np.empty(0, symbols.dtype)
+            symbols, spare = spare, symbols if symbols is not rank else np.empty(0, symbols.dtype)
 
 
 def select(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -271,7 +272,7 @@ def count_range(words, counts, size, width, cells, levels, rank, segments, lo,  
             elif threshold[i] > segments[segment]:
                 enter(words, size, state, lanes, lo[i], a[i], b[i], hi[i])
                 state[WANTED + np.uint64(lanes)] = threshold[i] - segments[segment]
-                state[COUNT + np.uint64(lanes)] = 0
+                state[COUNTED + np.uint64(lanes)] = 0
                 state[OWNER + np.uint64(lanes)] = i
                 lanes += 1
         for level in range(levels):
@@ -292,9 +293,9 @@ def count_range(words, counts, size, width, cells, levels, rank, segments, lo,  
                     zeros, ones, twos = zeros + more[0], ones + more[1], twos + more[2]
                     state[LEFT_2 + at] = move(words, counts, size, width, base, cells, left, digit)
                     state[RIGHT_2 + at] = move(words, counts, size, width, base, cells, right, digit)
-                state[COUNT + at] += (digit > 0) * zeros + (digit > 1) * ones + (digit > 2) * twos
+                state[COUNTED + at] += (digit > 0) * zeros + (digit > 1) * ones + (digit > 2) * twos
         for lane in range(lanes):
-            out[state[OWNER + np.uint64(lane)]] += state[COUNT + np.uint64(lane)]
+            out[state[OWNER + np.uint64(lane)]] += state[COUNTED + np.uint64(lane)]
     return 0
 
 
@@ -359,3 +360,21 @@ def move(words: Any, counts: Any, size: Any, width: Any, base: Any, cells: Any, 
     at = np.int64(counts[cell * np.uint64(width) + np.uint64(digit)]) + popcount(equal)
     prefetch(words, (base + cells + (at >> 6)) * size)
     return at
+
+
+SELECTING = Algorithm(
+    name="wavelet_matrix",
+    operation=SELECT,
+    words="a descent through a wavelet matrix",
+    cost=lambda task: 60.0 + 7.5 * task.height,
+    run=lambda ranked, *asked: ranked.structure(WaveletMatrix).select(*asked),
+    needs=(own_order,),
+)
+COUNTING = Algorithm(
+    name="wavelet_matrix",
+    operation=COUNT,
+    words="a descent through a wavelet matrix",
+    cost=lambda task: 60.0 + 7.5 * task.height,
+    run=lambda ranked, *asked: ranked.structure(WaveletMatrix).count_below(*asked),
+    needs=(own_order,),
+)

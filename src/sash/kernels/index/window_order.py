@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COUNT, SELECT, Algorithm
 from sash.kernels.compiling import routine
+from sash.kernels.needs import windows_order
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
 
@@ -89,3 +91,21 @@ def _holds(lo: Any, a: Any, b: Any, hi: Any, own: Any, at: Any, r0: int, r1: int
         place = at[i]
         out[i] = (lo[i] <= place < a[i]) or (b[i] <= place < hi[i]) or (len(own) > 0 and place >= 0 and own[i] == place)
     return 0
+
+
+SELECTING = Algorithm(
+    name="window_order",
+    operation=SELECT,
+    words="a place counted in the window's own order",
+    cost=lambda task: 2.0,
+    run=lambda ranked, bounds, k, second: (select(bounds, k), k[:0]),
+    needs=(windows_order,),
+)
+COUNTING = Algorithm(
+    name="window_order",
+    operation=COUNT,
+    words="places counted in the window's own order",
+    cost=lambda task: 2.0,
+    run=lambda ranked, bounds, threshold: count_below(bounds, threshold),
+    needs=(windows_order,),
+)

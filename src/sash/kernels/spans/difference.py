@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COVER, Algorithm
 from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
 from sash.kernels.inputs import Inputs, whole
+from sash.kernels.needs import commutative, exact_partials, invertible
 from sash.kernels.spans.layout import adding, refuse, touched
 
 
@@ -74,10 +76,24 @@ def cover(
     held: np.ndarray,
 ) -> None:
     """Fold each event into the cells from its ``begin`` to before its ``end``."""
-    refuse("difference", kind_inputs.aggregate, "invertible")
+    refuse(COVERING, kind_inputs.aggregate)
     made = specialise(difference_cover, kind_inputs.aggregate, kind_inputs.dtypes)
     begin, end = whole("begin", begin), whole("end", end)
     base, cells = touched(begin, end)
     starting, stopping = (np.empty(cells + 1, made.state) for _ in range(2))
     starts, stops = (np.zeros(cells + 1, np.int64) for _ in range(2))
     made.run(kind_inputs.lifted(values), begin, end, base, starting, starts, stopping, stops, states, held)
+
+
+COVERING = Algorithm(
+    name="difference",
+    operation=COVER,
+    words="each span added where it begins and taken away where it ends",
+    cost=lambda load: 5.0 + 8.0 * load.cells_a_span,
+    run=cover,
+    needs=(
+        commutative,
+        invertible,
+        exact_partials,
+    ),
+)

@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COVER, Algorithm
 from sash.kernels.compiling import Flags, Marks, States, Values, kernel, leading_zeros, routine, specialise
 from sash.kernels.inputs import Inputs, whole
+from sash.kernels.needs import commutative, selective
 from sash.kernels.spans.layout import adding, refuse, touched
 
 LEVELS = 64
@@ -89,7 +91,7 @@ def cover(
     held: np.ndarray,
 ) -> None:
     """Fold each event into the cells from its ``begin`` to before its ``end``."""
-    refuse("doubling", kind_inputs.aggregate, "selective")
+    refuse(COVERING, kind_inputs.aggregate)
     made = specialise(doubling_cover, kind_inputs.aggregate, kind_inputs.dtypes)
     begin, end = whole("begin", begin), whole("end", end)
     base, cells = touched(begin, end)
@@ -97,3 +99,16 @@ def cover(
     sort_by_level(begin, end, edges, order)
     runs, filled = np.empty(cells, made.state), np.zeros(cells, np.uint8)
     made.run(kind_inputs.lifted(values), begin, end, order, edges, base, runs, filled, states, held)
+
+
+COVERING = Algorithm(
+    name="doubling",
+    operation=COVER,
+    words="each span into two slices of a power of two, which cover it",
+    cost=lambda load: 7.5 + 12.0 * load.cells_a_span,
+    run=cover,
+    needs=(
+        commutative,
+        selective,
+    ),
+)

@@ -12,8 +12,10 @@ import numpy as np
 
 from sash.algebra import Aggregate
 from sash.errors import Refused, SashError
+from sash.kernels.algorithm import Algorithm
 from sash.kernels.compiling import Specialised
 from sash.kernels.inputs import whole
+from sash.kernels.spans.load import Load
 
 CLOCK = 0  # the first of the marks that a technique keeps
 
@@ -51,14 +53,10 @@ def opened(hi: Any, start: int, cell: int) -> int:
     return low
 
 
-def refuse(technique: str, aggregate: Aggregate, *needs: str) -> None:
-    """Raise where an aggregate lacks what a technique needs; all need a commutative one."""
-    if not aggregate.commutative:
-        raise Refused(f"{technique} needs a commutative aggregate; {aggregate.name} is not")
-    if "invertible" in needs and not aggregate.invertible:
-        raise Refused(f"{technique} needs an invertible aggregate; {aggregate.name} has no inverse")
-    if "selective" in needs and not aggregate.selective:
-        raise Refused(f"{technique} needs a selective aggregate; {aggregate.name} keeps more than one of its inputs")
+def refuse(algorithm: Algorithm, aggregate: Aggregate) -> None:
+    """Raise where an aggregate lacks what a technique needs; whether partials are exact is for the planner to see."""
+    if reason := algorithm.refusal(Load(0, 1.0, 0, aggregate=aggregate, exact=True)):
+        raise Refused(f"{algorithm.name} {reason}")
 
 
 def at_least(argument: str, value: Any, least: int) -> int:

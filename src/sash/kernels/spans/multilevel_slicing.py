@@ -14,13 +14,19 @@ paper   spanning-event-slicing-2021, 4 and 5.2.2
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from sash.errors import SashError
+from sash.kernels.algorithm import COVER, EVENTS, Algorithm
 from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
 from sash.kernels.inputs import Inputs, whole
+from sash.kernels.needs import commutative
 from sash.kernels.spans.layout import CLOCK, Asked, adding, at_least, clear, refuse, touched
+from sash.kernels.spans.load import Load
 
 
 def lowest(cell: int, hi: int) -> int:
@@ -133,7 +139,7 @@ def cover(
     height: int = 4,
 ) -> None:
     """Fold each event into the cells from its ``begin`` to before its ``end``, by way of ``height`` levels."""
-    refuse("multilevel_slicing", kind_inputs.aggregate)
+    refuse(COVERING, kind_inputs.aggregate)
     made = specialise(multilevel_slicing_cover, kind_inputs.aggregate, kind_inputs.dtypes)
     begin, end, height = whole("begin", begin), whole("end", end), at_least("height", height, 1)
     base, cells = touched(begin, end)
@@ -153,7 +159,7 @@ def answers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The partial of each window and whether it has an event, as ``slicing.answers``; cells have ``height`` levels."""
     aggregate, height = kind_inputs.aggregate, at_least("height", height, 1)
-    refuse("multilevel_slicing", aggregate)
+    refuse(ANSWERING, aggregate)
     made = specialise(multilevel_slicing, aggregate, kind_inputs.dtypes)
     asked, both = Asked(first, last, lo, hi, postpone), int(aggregate.cumulative)
     places = asked.cells * height
@@ -161,3 +167,52 @@ def answers(
     given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, height, both)
     made.run(kind_inputs.lifted(values), *given, *work, np.full(1, -1))
     return work[0], work[1]
+
+
+HEIGHT, MOST = 8, 64  # levels, where they are asked for by name alone, and at most
+HEIGHTS = (2, 4, 7, 15, 31)  # not powers of two: the levels of a long span would crowd into one set of the cache
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Leveled(Algorithm):
+    """A technique that has cells of several levels."""
+
+    height: int
+
+
+def of_height(height: int) -> Leveled:
+    """The technique with so many levels."""
+    if not 1 <= height <= MOST:
+        raise SashError(f"using must have a height of 1 to {MOST} levels, got 'multilevel_slicing({height})'")
+
+    def cost(load: Load) -> float:
+        steps = max(load.each / height, 1.0)
+        a_span = 5.0 + (1.0 + 0.02 * height) * steps + min(2.0 * (steps - 1.0), 4.0)
+        return a_span + 2.6 * height * load.cells_a_span
+
+    return Leveled(
+        name="multilevel_slicing",
+        operation=COVER,
+        words=f"each span into slices that cover several, of {height} levels",
+        cost=cost,
+        run=partial(cover, height=height),
+        needs=(commutative,),
+        height=height,
+        by_name=False,
+    )
+
+
+COVERING = replace(
+    of_height(HEIGHT),
+    words="each span into slices that cover several",
+    variants=tuple(map(of_height, HEIGHTS)),
+    by_name=True,
+)
+ANSWERING = Algorithm(
+    name="multilevel_slicing",
+    operation=EVENTS,
+    words="a partial, or two, for each level of a slice",
+    cost=lambda load: load.each,
+    run=answers,
+    needs=(commutative,),
+)

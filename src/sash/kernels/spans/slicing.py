@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import COVER, EVENTS, Algorithm
 from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
 from sash.kernels.inputs import Inputs, whole
+from sash.kernels.needs import commutative
 from sash.kernels.spans.layout import CLOCK, Asked, adding, clear, refuse
 
 
@@ -114,7 +116,7 @@ def cover(
     >>> states
     array([1, 2, 1, 1])
     """
-    refuse("slicing", kind_inputs.aggregate)
+    refuse(COVERING, kind_inputs.aggregate)
     made = specialise(slicing_cover, kind_inputs.aggregate, kind_inputs.dtypes)
     made.run(kind_inputs.lifted(values), whole("begin", begin), whole("end", end), states, held)
 
@@ -139,10 +141,28 @@ def answers(
     array([2, 2])
     """
     aggregate = kind_inputs.aggregate
-    refuse("slicing", aggregate)
+    refuse(ANSWERING, aggregate)
     made = specialise(slicing, aggregate, kind_inputs.dtypes)
     asked, both = Asked(first, last, lo, hi, postpone), int(aggregate.cumulative)
     work = asked.states(made, asked.cells, asked.cells * both)
     given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, both)
     made.run(kind_inputs.lifted(values), *given, *work, np.full(1, -1))
     return work[0], work[1]
+
+
+COVERING = Algorithm(
+    name="slicing",
+    operation=COVER,
+    words="each span into every slice that it covers",
+    cost=lambda load: 3.0 + min((1.0 + 2.5 * load.varied) * (load.each - 1.0), 7.0) + 0.2 * load.each,
+    run=cover,
+    needs=(commutative,),
+)
+ANSWERING = Algorithm(
+    name="slicing",
+    operation=EVENTS,
+    words="a partial, or two, for each slice",
+    cost=lambda load: load.each,
+    run=answers,
+    needs=(commutative,),
+)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sash.errors import Refused
+from sash.kernels.algorithm import EVENTS, Algorithm
 from sash.kernels.compiling import specialise
 from sash.kernels.inputs import Inputs
+from sash.kernels.needs import commutative, exact_or_selective, selective_or_invertible
 from sash.kernels.spans import sweeping_cumulative as cumulative
 from sash.kernels.spans import sweeping_selective as selective
 from sash.kernels.spans.layout import CLOCK, Asked, refuse
@@ -29,9 +30,7 @@ def answers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The partial of each window and whether it has an event, as ``slicing.answers``."""
     aggregate = kind_inputs.aggregate
-    refuse("sweeping", aggregate)
-    if not (aggregate.selective or aggregate.invertible):
-        raise Refused(f"sweeping needs an invertible or a selective aggregate; {aggregate.name} is neither")
+    refuse(ANSWERING, aggregate)
     asked = Asked(first, last, lo, hi, postpone)
     return (_selected if aggregate.selective else _accumulated)(kind_inputs, values, asked)
 
@@ -58,3 +57,17 @@ def _selected(inputs: Inputs, values: tuple[np.ndarray, ...], asked: Asked) -> t
     while (event := made.run(columns, *given, event, *arrays, *lists, kept, ends, marks)) < len(asked.first):
         arrays = larger(arrays, marks, 1)
     return states, held
+
+
+ANSWERING = Algorithm(
+    name="sweeping",
+    operation=EVENTS,
+    words="starts and ends of spans in order",
+    cost=lambda load: load.each,
+    run=answers,
+    needs=(
+        commutative,
+        selective_or_invertible,
+        exact_or_selective,
+    ),
+)

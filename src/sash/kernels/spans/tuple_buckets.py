@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from sash.kernels.algorithm import EVENTS, Algorithm
 from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
 from sash.kernels.inputs import Inputs
+from sash.kernels.needs import commutative
 from sash.kernels.spans.layout import CLOCK, Asked, adding, opened, refuse
 from sash.kernels.spans.lists import LEFT, LINKS, append, larger, let_go, pool
 
@@ -82,7 +84,7 @@ def answers(
     postpone: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The partial of each window and whether it has an event, as ``slicing.answers``."""
-    refuse("tuple_buckets", kind_inputs.aggregate)
+    refuse(ANSWERING, kind_inputs.aggregate)
     made = specialise(tuple_buckets, kind_inputs.aggregate, kind_inputs.dtypes)
     asked = Asked(first, last, lo, hi, postpone)
     states, held = asked.states(made)
@@ -92,3 +94,13 @@ def answers(
     while (event := made.run(columns, *given, event, *arrays, *lists, marks)) < len(asked.first):
         arrays = larger(arrays, marks, asked.windows)
     return states, held
+
+
+ANSWERING = Algorithm(
+    name="tuple_buckets",
+    operation=EVENTS,
+    words="a list of spans for each open window",
+    cost=lambda load: load.each,
+    run=answers,
+    needs=(commutative,),
+)
