@@ -11,8 +11,7 @@ from pathlib import Path
 import sash.kernels
 from sash.algebra.catalogue import CATALOGUE, builtin
 from sash.kernels.fifo import ALGORITHMS
-from sash.planner.collecting import OPERATIONS
-from sash.planner.collecting import algorithms as declared
+from sash.planner.collecting import OPERATIONS, listed
 
 HERE = Path(__file__).parent
 KERNELS = Path(sash.kernels.__file__).parent
@@ -62,7 +61,7 @@ def window_functions() -> str:
 def index_algorithms() -> str:
     """Every algorithm that answers frames, by the operation it answers."""
     lines = ["| operation | `using=` | what it is | for comparison |", "|---|---|---|---|"]
-    for each in (each for operation in OPERATIONS for each in declared(operation)):
+    for each in (each for operation in OPERATIONS for each in listed(operation)):
         lines.append(f"| {each.operation} | `{each.name}` | {each.words} | {'' if each.offered else '✓'} |")
     return "\n".join(lines)
 
@@ -90,7 +89,10 @@ MADE = {
     "algorithms": algorithms,
     "window functions": window_functions,
     "index algorithms": index_algorithms,
-    **{f"cards of {room}": partial(cards, room) for room in ("fifo", "index", "slices", "spans", "sorting")},
+    **{
+        f"cards of {room}": partial(cards, room)
+        for room in ("fifo", "structures", "operations", "slices", "spans", "sorting")
+    },
 }
 
 

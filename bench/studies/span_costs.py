@@ -20,8 +20,8 @@ import pyarrow as pa
 import sash
 from bench.papers.spans_2021._common import AGGREGATES, synthetic
 from sash import functions as sf
-from sash.kernels.index.merging import state_of
 from sash.kernels.inputs import exact
+from sash.kernels.operations.merging import state_of
 from sash.kernels.spans import difference, doubling, slicing
 from sash.kernels.spans.load import load_of
 from sash.kernels.spans.multilevel_slicing import COVERING as LEVELS

@@ -193,7 +193,7 @@ def test_equal_values_are_looked_for_once():
 
 
 def test_frames_that_go_anywhere_share_a_wavelet_matrix():
-    from sash.kernels.index import wavelet_matrix
+    from sash.kernels.structures import wavelet_matrix
 
     window = WINDOW.rowsBetween(-sash.col("q"), sash.col("q") * 3)
     asked = {str(p): sf.percentile_cont("v", p).over(window, using="wavelet_matrix") for p in (0.1, 0.5, 0.9)}

@@ -22,7 +22,7 @@ from sash.kernels.algorithm import (
     MODE,
     SELECT,
 )
-from sash.kernels.index import wavelet_matrix
+from sash.kernels.structures import wavelet_matrix
 from sash.planner import Task, algorithms, choose, names
 from sash.planner.collecting import OPERATIONS
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sash.engine.framing import edges_among, kept_before, remapped
 from sash.kernels.algorithm import Occurrences
-from sash.kernels.index.ranked import Ranked
-from sash.kernels.index.window_order import looked_up
+from sash.kernels.operations.window_order import looked_up
+from sash.kernels.structures.ranked import Ranked
 from sash.windows.bounds import Bounds
 
 if TYPE_CHECKING:

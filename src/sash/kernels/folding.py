@@ -8,8 +8,8 @@ from sash.algebra import Aggregate, Call
 from sash.errors import Refused, SashError
 from sash.kernels.algorithm import FOLD, Task, declared
 from sash.kernels.answers import Answered
-from sash.kernels.index import prefix, segment_tree, sparse_table
 from sash.kernels.inputs import Inputs
+from sash.kernels.structures import prefix, segment_tree, sparse_table
 from sash.windows.bounds import Bounds
 
 INDEXES = (segment_tree.ALGORITHM, prefix.ALGORITHM, sparse_table.ALGORITHM)

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from sash.kernels import fifo, index, spans
+from sash.kernels import fifo, operations, spans, structures
 from sash.kernels.algorithm import (
     COUNT,
     DENSE,
@@ -18,10 +18,11 @@ from sash.kernels.algorithm import (
     MODE,
     SELECT,
     Algorithm,
+    Task,
     declared,
 )
 
-ROOMS = (fifo, index, spans)
+ROOMS = (fifo, structures, operations, spans)
 OPERATIONS = (FOLD, SELECT, COUNT, DISTINCT, DISTINCT_FOLD, DISTINCT_SELECT, DENSE, MODE, ENTROPY)  # of frames
 
 
@@ -38,6 +39,11 @@ def algorithms(operation: str) -> tuple[Algorithm, ...]:
     return tuple(each for _, each in sorted(declared(operation).items()))
 
 
+def listed(operation: str) -> tuple[Algorithm, ...]:
+    """The algorithms for an operation over frames: those that are taken unless another is named, the cheapest first."""
+    return tuple(sorted(algorithms(operation), key=lambda each: (not each.offered, each.cost(Task(operation)))))
+
+
 def names() -> tuple[str, ...]:
     """The names of the algorithms that answer frames."""
-    return tuple(sorted({each.name for operation in OPERATIONS for each in algorithms(operation)}))
+    return tuple(dict.fromkeys(each.name for operation in OPERATIONS for each in listed(operation)))

@@ -18,8 +18,8 @@ from sash.errors import SashError
 from sash.kernels.algorithm import DISTINCT_FOLD, FOLD
 from sash.kernels.answers import Answered
 from sash.kernels.compiling import specialise
-from sash.kernels.index.prefix import prefix
 from sash.kernels.inputs import Inputs, exact
+from sash.kernels.structures.prefix import prefix
 from sash.planner import Choice, Task
 from sash.windows.bounds import CONSTANT, Bounds
 

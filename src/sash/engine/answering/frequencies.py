@@ -10,7 +10,7 @@ from sash.engine.answering.asking import Asked, Question, occurring
 from sash.engine.placing import Answer, Numbers, Rows
 from sash.expressions.orders import asc
 from sash.kernels.algorithm import DISTINCT, ENTROPY, MODE
-from sash.kernels.index.window_order import looked_up
+from sash.kernels.operations.window_order import looked_up
 from sash.kernels.sorting import distinct_codes
 from sash.planner import Choice
 

@@ -18,7 +18,7 @@ from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.values import Trouble, plain
 from sash.kernels.algorithm import DISTINCT, SELECT
-from sash.kernels.index.listing import first_occurrences, lowered
+from sash.kernels.operations.listing import first_occurrences, lowered
 from sash.planner import Choice
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
 

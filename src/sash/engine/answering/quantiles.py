@@ -17,9 +17,9 @@ from sash.engine.sorted_rows import Ranking
 from sash.errors import SashError
 from sash.expressions.orders import asc
 from sash.kernels.algorithm import DISTINCT_SELECT, SELECT
-from sash.kernels.index.distinct_count import slide_occurrences
-from sash.kernels.index.mad import mad
-from sash.kernels.index.quantiles import between, lie_between, places
+from sash.kernels.operations.distinct_count import slide_occurrences
+from sash.kernels.operations.mad import mad
+from sash.kernels.operations.quantiles import between, lie_between, places
 from sash.planner import Choice
 from sash.windows.bounds import Bounds
 

@@ -14,7 +14,7 @@ from sash.engine.placing import Answer, Numbers
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.errors import SashError
 from sash.kernels.algorithm import COUNT, DENSE
-from sash.kernels.index.window_order import holds
+from sash.kernels.operations.window_order import holds
 from sash.planner import Choice
 from sash.windows.bounds import Bounds
 from sash.windows.frame import CURRENT, WHOLE_PARTITION, Frame

@@ -11,7 +11,7 @@ from sash.engine.answering.searching import count_below, select
 from sash.engine.placing import Rows
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.kernels.algorithm import COUNT, SELECT
-from sash.kernels.index.window_order import holds
+from sash.kernels.operations.window_order import holds
 from sash.planner import Choice
 from sash.windows.bounds import Bounds
 from sash.windows.frame import WHOLE_PARTITION

@@ -24,8 +24,8 @@ from sash.engine.placing import Answer, placed
 from sash.engine.ties import settle
 from sash.errors import column_named
 from sash.expressions.columns import as_predicate, col
-from sash.kernels.index.merging import joined, merged, state_of, unlowered
 from sash.kernels.inputs import Inputs
+from sash.kernels.operations.merging import joined, merged, state_of, unlowered
 from sash.planner import choose
 
 NOTHING = np.zeros(0, np.int64)

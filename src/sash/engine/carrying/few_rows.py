@@ -14,7 +14,7 @@ from sash.engine.carrying.forms import Few, few_of
 from sash.engine.framing import edges_among
 from sash.engine.sorted_rows import Kept
 from sash.expressions.orders import Order, asc, desc
-from sash.kernels.index.segment_tree import ALGORITHM as SEGMENT_TREE
+from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
 from sash.windows.bounds import Bounds
 
 

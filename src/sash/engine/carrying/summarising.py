@@ -26,9 +26,9 @@ from sash.engine.encoding import order_key
 from sash.engine.specification import Specification
 from sash.engine.ties import settle
 from sash.expressions.columns import col
-from sash.kernels.index.merging import unlowered
-from sash.kernels.index.segment_tree import ALGORITHM as SEGMENT_TREE
+from sash.kernels.operations.merging import unlowered
 from sash.kernels.sorting import argsort
+from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
 from sash.windows.bounds import Bounds
 
 INTERVAL = "__sash_interval"

@@ -22,8 +22,8 @@ from sash.kernels.algorithm import FOLD
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import settled
 from sash.kernels.fifo.recalc import ALGORITHM as RECALC
-from sash.kernels.index.merging import merged, unlowered
 from sash.kernels.inputs import Inputs, exact
+from sash.kernels.operations.merging import merged, unlowered
 from sash.kernels.slices.partials import columns_of, of_partials
 from sash.planner import Choice, Task, choose
 from sash.planner.spans import TECHNIQUES

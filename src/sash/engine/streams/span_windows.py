@@ -24,12 +24,12 @@ from sash.expressions.columns import as_predicate
 from sash.expressions.evaluation import predicate
 from sash.kernels.algorithm import Algorithm
 from sash.kernels.answers import finished
-from sash.kernels.index.segment_tree import ALGORITHM as SEGMENT_TREE
-from sash.kernels.index.sparse_table import ALGORITHM as SPARSE_TABLE
 from sash.kernels.slices.due import bounds_of
 from sash.kernels.slices.overlaps import Overlaps
 from sash.kernels.slices.partials import columns_of, of_partials
 from sash.kernels.sorting import argsort
+from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
+from sash.kernels.structures.sparse_table import ALGORITHM as SPARSE_TABLE
 from sash.planner.spans import technique
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.slicing import edges_of
