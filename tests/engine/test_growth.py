@@ -26,7 +26,7 @@ from sash.windows.bounds import MONOTONIC, Bounds
 ROWS, TIMES = 256, 4
 FEWER = {"mad": 64}  # it asks for a median so many times
 CONSTANTS = {  # what is few, made fewer, so that few rows show how the steps grow
-    "sash.planner.algorithms.SHORT": 8,
+    "sash.kernels.structures.small_frames.SHORT": 8,
     "sash.kernels.operations.range_tree.SHORT": 8,
     "sash.kernels.operations.range_tree.NEAR": 64,
     "sash.kernels.structures.counters.LONG": 8,

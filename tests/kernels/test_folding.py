@@ -180,8 +180,6 @@ def test_refusals_name_what_is_missing(using, aggregate, bounds, why):
 
 
 def test_algorithms_are_known_by_name():
-    with pytest.raises(
-        SashError, match=r"using must be one of b_int, daba, .*, prefix, .*, segment_tree, .*, sparse_table, "
-    ):
+    with pytest.raises(SashError, match="using must be one of prefix, segment_tree, sparse_table, b_int, "):
         fold(AFFINE, (np.array([1, 2]),), 2, BACK, "magic")
     assert set(FORWARD) <= set(ALGORITHMS)

@@ -6,13 +6,14 @@ import numpy as np
 
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused, SashError
-from sash.kernels.algorithm import FOLD, Task, declared
+from sash.kernels.algorithm import FOLD, Task
 from sash.kernels.answers import Answered
+from sash.kernels.fifo import ALGORITHMS
 from sash.kernels.inputs import Inputs
 from sash.kernels.structures import prefix, segment_tree, sparse_table
 from sash.windows.bounds import Bounds
 
-INDEXES = (segment_tree.ALGORITHM, prefix.ALGORITHM, sparse_table.ALGORITHM)
+FOLDS = {each.name: each for each in (prefix.ALGORITHM, segment_tree.ALGORITHM, sparse_table.ALGORITHM)} | ALGORITHMS
 
 
 def fold(
@@ -34,10 +35,9 @@ def fold(
     array([7, 4, 7])
     """
     inputs = Inputs(aggregate, tuple(column.dtype for column in columns))
-    known = declared(FOLD)
-    if using not in known:
-        raise SashError(f"using must be one of {', '.join(sorted(known))}, got {using!r}")
-    algorithm = known[using]
+    if using not in FOLDS:
+        raise SashError(f"using must be one of {', '.join(FOLDS)}, got {using!r}")
+    algorithm = FOLDS[using]
     task = Task(FOLD, aggregate=inputs.aggregate, exact=True)  # a kernel sees for itself whether partials are
     if reason := algorithm.refusal(task):
         raise Refused(f"{using} {reason}")

@@ -183,6 +183,10 @@ def count_pieces(
     return 0
 
 
+def _short(task: Task) -> str | None:
+    return at_most(SHORT)(task)
+
+
 def _sorting(task: Task) -> float:
     """A network over so many rows; frames that do not move forward are read anew."""
     return (5.0 + task.widest) * (1.0 if task.shape == CONSTANT else 1.4 if task.forward else 2.5)
@@ -207,6 +211,6 @@ COUNTING = Algorithm(
     run=count_below,
     needs=(
         own_order,
-        at_most(SHORT),
+        _short,
     ),
 )
