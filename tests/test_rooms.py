@@ -45,8 +45,10 @@ PARTS = {  # of a room, and which others each may use; the files that stand alon
         "compiling": set(),
         "files": {"compiling"},
         "fifo": {"compiling", "files"},
-        "index": {"compiling", "files", "fifo"},
-        "sorting": {"compiling", "files", "index"},
+        "structures": {"compiling", "files"},
+        "operations": {"compiling", "files", "structures"},
+        "folding": {"compiling", "files", "structures", "fifo"},
+        "sorting": {"compiling", "files", "structures"},
         "slices": {"compiling", "files", "sorting"},
         "spans": {"compiling", "files"},
     },
@@ -66,6 +68,7 @@ PARTS = {  # of a room, and which others each may use; the files that stand alon
     },
 }
 FILES_OF_PARTS = {  # files that are not in the folder of their part
+    "sash.kernels.folding": "folding",
     "sash.engine.evaluating": "evaluating",
     "sash.engine.ties": "evaluating",
     "sash.engine.sliding_fold": "evaluating",

@@ -88,7 +88,7 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
 def answered(rows: Specification, over: Over) -> pa.Array:
     """The answers to one expression, in the order in which the rows came."""
     asked, choices = _planned(rows, over)
-    return placed(rows, asked.answer([choice.name for choice in choices]))
+    return placed(rows, asked.answer(choices))
 
 
 def _planned(rows: Specification, over: Over) -> tuple[Asked, list[Choice]]:

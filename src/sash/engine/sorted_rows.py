@@ -10,8 +10,9 @@ import numpy as np
 
 from sash.engine.framing import Framed, edges_among, kept_before, remapped
 from sash.engine.memo import Memo
-from sash.kernels.index.ranked import Ranked
-from sash.kernels.index.window_order import looked_up
+from sash.kernels.algorithm import Occurrences
+from sash.kernels.operations.window_order import looked_up
+from sash.kernels.structures.ranked import Ranked
 from sash.windows.bounds import Bounds
 
 
@@ -52,7 +53,7 @@ class Kept:
                 self.segments = self.segments[:-1]
 
     def only(self, values: np.ndarray) -> np.ndarray:
-        """Values by position, of the rows kept."""
+        """Occurrences by position, of the rows kept."""
         return values if self.rows is None else values[self.rows]
 
     def original(self, places: np.ndarray) -> np.ndarray:
@@ -104,13 +105,6 @@ class Ranking:
             rank[order] = np.arange(len(order), dtype=order.dtype)
             self.ranked = Ranked(order, rank, kept.segments)
 
-    @cached_property
-    def matrix(self) -> Any:
-        """A wavelet matrix of the ranks."""
-        from sash.kernels.index.wavelet_matrix import WaveletMatrix
-
-        return WaveletMatrix(self.ranked)
-
     def places(self, ranks: np.ndarray) -> np.ndarray:
         """The places, among the rows kept, of ranks; -1 stays."""
         return looked_up(self.ranked.order, ranks)
@@ -146,7 +140,7 @@ class Ranking:
 
 
 class Codes(NamedTuple):
-    """Values as numbers in their order, and where each occurs before and after, by place.
+    """Occurrences as numbers in their order, and where each occurs before and after, by place.
 
     ``heads`` is for each rank how many different values have a smaller one, ``firsts`` the first place of each code.
     """
@@ -157,3 +151,8 @@ class Codes(NamedTuple):
     heads: np.ndarray
     firsts: np.ndarray
     distinct: int
+
+    @property
+    def values(self) -> Occurrences:
+        """Where each occurs."""
+        return Occurrences(self.previous, self.following, lambda: (self.codes, self.distinct))

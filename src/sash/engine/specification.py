@@ -19,9 +19,9 @@ from sash.engine.sorted_rows import Kept, Ranking, Remaining
 from sash.engine.tables import one_array
 from sash.expressions.columns import Expression, Order
 from sash.expressions.evaluation import evaluate, predicate
-from sash.kernels.index.ranked import Ranked
 from sash.kernels.sorting import argsort, groups, occurrences, rank_within
 from sash.kernels.sorting.radix import in_order
+from sash.kernels.structures.ranked import Ranked
 from sash.windows.bounds import positions
 
 Columns = tuple[Any, ...]  # the keys of columns

@@ -23,19 +23,18 @@ from sash.engine.streams.cells import Cells
 from sash.engine.streams.held import StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.kinds import Kind
 from sash.engine.streams.queries import Query
+from sash.kernels.algorithm import FOLD
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import settled
-from sash.kernels.index.folding import exact, fold
-from sash.kernels.index.merging import merged, unlowered
-from sash.kernels.inputs import Inputs
+from sash.kernels.fifo.recalc import ALGORITHM as RECALC
+from sash.kernels.inputs import Inputs, exact
+from sash.kernels.operations.merging import merged, unlowered
 from sash.kernels.slices.partials import columns_of, of_partials
 from sash.planner import Choice, Task, choose
-from sash.planner.algorithms import FOLD
 from sash.planner.spans import BY_EVENTS, TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 
 NONE = np.zeros(0, np.int64)
-ONE = "recalc"  # folds a single partial
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,8 @@ class Folding:
             rows = len(states[0])
         columns = tuple(column for array in states for column in columns_of(array))
         choice = self.choice(planned.query.using, len(bounds), rows, bounds.widest)
-        return fold(folded, columns, rows, bounds, choice.name)
+        answered: Answered = choice.run(folded, columns, rows, bounds)
+        return answered
 
     def _joined(self, cells: Cells, inner: Answered, lo: np.ndarray, hi: np.ndarray) -> Answered:
         """Spans that end in windows, and those that go on beyond the last slice of each: no span is in both."""
@@ -115,7 +115,8 @@ class Folding:
         which = np.flatnonzero(held[last] & (hi > lo)) if len(cells) else last[:0]
         columns = tuple(column for source in self.beyond for column in columns_of(cells.states[source][last[which]]))
         ones = np.arange(len(which) + 1)
-        states = fold(self._unlowered, columns, len(which), Bounds(ones[:-1], ones[1:], len(which), MONOTONIC), ONE)
+        each = Bounds(ones[:-1], ones[1:], len(which), MONOTONIC)
+        states = RECALC.run(unlowered(self.folded), columns, len(which), each)
         behind = np.full(len(hi), -1)
         behind[which] = ones[:-1]
         inputs = Inputs(self.folded, tuple(column.dtype for column in columns))
@@ -139,4 +140,4 @@ def answer_of_rows(
 ) -> pa.Array:
     """The answers of windows, given the held rows of each."""
     asked, choices = asked_of_rows(rows, planned, lo, hi, since)
-    return placed(rows, asked.answer([choice.name for choice in choices]))
+    return placed(rows, asked.answer(choices))
