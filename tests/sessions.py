@@ -38,10 +38,6 @@ QUIET = {
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.session.timeZone": "UTC",
 }
-INTERPRETED = {  # of a few rows, compiling a plan takes longer than running it; clusters, Connect and jobs compile
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
 PATIENCE = 300  # seconds; a busy machine is slow
 
 
@@ -59,15 +55,13 @@ def session(conf):
 
 
 @pytest.fixture(scope="session")
-def spark(request, tmp_path_factory):
-    """One session with two cores in this process; what takes long compiles its plans, as Spark does by itself."""
+def spark(tmp_path_factory):
+    """One session with two cores in this process."""
     os.environ.update(HERE)
     os.environ.pop("SPARK_REMOTE", None)
     folder = tmp_path_factory.mktemp("spark")
-    quick = request.config.getoption("markexpr") == "not long"
     local = session(
-        (INTERPRETED if quick else {})
-        | {
+        {
             "spark.master": "local[2]",
             "spark.local.dir": str(folder),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
