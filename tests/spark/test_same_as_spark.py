@@ -134,9 +134,8 @@ def test_aggregates(spark, keys, frame, monkeypatch):
     check_aggregates(spark, keys, frame, AGGREGATES)
 
 
-@pytest.mark.parametrize(
-    "frame", ["so far", pytest.param("from here", marks=pytest.mark.long)]
-)  # and in test_ranged.py
+@pytest.mark.long  # test_ranged.py has them beside the engine
+@pytest.mark.parametrize("frame", ["so far", "from here"])
 def test_aggregates_that_are_carried_from_piece_to_piece(spark, frame, monkeypatch):
     """Some of them: each is compiled anew for it."""
     monkeypatch.setattr(ranged, "ROWS_A_PIECE", 30)

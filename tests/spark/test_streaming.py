@@ -285,19 +285,27 @@ def test_chains(folder):
     expect_all = hours(minutes(whole).results()).results().to_pylist()
     assert [row for row in expect_all if row["window_end"] <= until] == in_order(two)
     assert set(folder.progress[-1].observedMetrics) == {"sash n", "sash n 2"}
+    after = one.groupBy(F.window("window_end", "2 minutes")).agg(F.sum("n").alias("n"))
+    after = after.select(F.col("window.end").alias("window_end"), "n")
+    assert in_order(folder.run(after, checkpoint="after").found("after")) == in_order(two)
+
+
+@pytest.mark.long
+def test_chains_among_other_operators(folder):
+    whole = events(400)
+    folder.add(whole, files=2)
+    one = minutes(folder.stream(), watermark="8 seconds").results()
     other = sash.stream(folder.stream(), time="ts", watermark="8 seconds").query("all", sf.count(), range="1 minute")
     together = one.drop("plug").union(other.results())
     counts = {}
     for row in folder.run(together, checkpoint="union").found("union"):
         counts.setdefault(row["window_end"], []).append(row["n"])
     assert all(sum(found) == 2 * max(found) for found in counts.values())
-    after = one.groupBy(F.window("window_end", "2 minutes")).agg(F.sum("n").alias("n"))
-    after = after.select(F.col("window.end").alias("window_end"), "n")
-    assert in_order(folder.run(after, checkpoint="after").found("after")) == in_order(two)
     before = folder.stream().withWatermark("ts", "8 seconds").groupBy("plug", F.window("ts", "1 minute"))
     before = before.agg(F.count("*").alias("n")).select(F.window_time("window").alias("window_end"), "n")
     found = folder.run(hours(before).results(), checkpoint="before").found("before")
     plain = sash.stream(whole, time="ts").query("n", sf.count(), range="2 minutes").results().to_pylist()
+    until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
     assert in_order(found) == [row for row in plain if row["window_end"] <= until]
 
 
@@ -399,10 +407,10 @@ def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder, monkeypatch):
     )
 
 
-def test_times_without_a_zone_dates_and_columns_of_pyspark(folder):
+def test_times_without_a_zone_and_columns_of_pyspark(folder):
     whole = events(200)
     folder.add(whole, files=2)
-    source = folder.stream().withColumn("day", F.to_date("ts")).withColumn("plain", F.col("ts").cast("timestamp_ntz"))
+    source = folder.stream().withColumn("plain", F.col("ts").cast("timestamp_ntz"))
     by_plain = sash.stream(source, time=sash.col("plain"), key=F.col("plug"), watermark="8 seconds")
     by_plain = by_plain.query("s", sf.sum(F.col("load") * 2), range="1 minute")
     found = folder.run(by_plain.results(), checkpoint="plain").found("plain")
@@ -411,8 +419,21 @@ def test_times_without_a_zone_dates_and_columns_of_pyspark(folder):
     assert found
     assert all(ends[row["plug"], row["window_end"]] == row["s"] for row in found)
     assert by_plain.results().schema["window_end"].dataType.typeName() == "timestamp_ntz"
-    by_day = sash.stream(source, time="day", watermark="1 day").query("n", sf.count(), range="2 days", slide="1 day")
-    assert folder.run(by_day.results(), checkpoint="day").found("day") == []
+
+
+@pytest.mark.long
+def test_dates(folder):
+    for day in (0, 3):
+        folder.add(
+            pa.table({"ts": [START + timedelta(days=day)], "plug": ["a"], "load": [1], "at": [day]}).cast(
+                pa.schema(TYPES)
+            )
+        )
+    source = folder.stream().withColumn("day", F.to_date("ts"))
+    board = sash.stream(source, time="day", watermark="1 day").query("n", sf.count(), range="2 days", slide="1 day")
+    assert [(row["window_end"].day, row["n"]) for row in in_order(folder.run(board.results()).found())] == [
+        (17, 1), (18, 1),
+    ]  # fmt: skip
 
 
 def test_shards_are_spread_over_partitions(spark):
