@@ -11,7 +11,6 @@ from unittest.mock import patch
 
 from bench.peers._spark import consumed, session, stored
 from bench.peers.spark import KEYS, trades
-from sash.sql import who
 from sash.sql.running import sql
 
 TITLE = "Window calls in SQL, by Sash and by Spark"
@@ -32,7 +31,7 @@ CALLS = {
 
 def by_sash(frame, expression):
     """The query with its call answered by Sash."""
-    with patch.object(who, "is_left", lambda *_: False):
+    with patch.object(dispatch, "is_left", lambda *_: False):
         return sql(f"select *, {expression} as answer from trades", trades=frame)
 
 

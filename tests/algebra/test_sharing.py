@@ -44,9 +44,9 @@ def test_each_rule_makes_the_partial_it_says(rule):
 def test_what_is_kept_for_several_queries(names, kept):
     wanted = [builtin(name, *((2,) if name == "first_n" else ())) for name in names]
     plan = share([(aggregate, "x") for aggregate in wanted])
-    assert {aggregate.name for aggregate, _ in plan.kept} == kept
+    assert {aggregate.name for aggregate, _ in plan.partials} == kept
     values = np.random.default_rng(0).integers(1, 50, 20).tolist()
-    partials = [folded(aggregate, values) for aggregate, _ in plan.kept]
+    partials = [folded(aggregate, values) for aggregate, _ in plan.partials]
     for aggregate, answer in zip(wanted, plan.answers, strict=True):
         made = aggregate.lower(answer.make(*(partials[number] for number in answer.sources)))
         columns = [values] * aggregate.inputs
@@ -55,4 +55,8 @@ def test_what_is_kept_for_several_queries(names, kept):
 
 def test_partials_of_other_columns_are_not_shared():
     plan = share([(builtin("avg"), "x"), (builtin("sum"), "y"), (builtin("count"), "y")])
-    assert [(aggregate.name, place) for aggregate, place in plan.kept] == [("avg", "x"), ("sum", "y"), ("count", "y")]
+    assert [(aggregate.name, place) for aggregate, place in plan.partials] == [
+        ("avg", "x"),
+        ("sum", "y"),
+        ("count", "y"),
+    ]

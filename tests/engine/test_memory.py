@@ -22,7 +22,7 @@ ASKED = [sf.median("v"), sf.rank().order_by("v").filter("v > 1"), sf.lead("v").o
 def test_nothing_is_left_of_a_query(ask, monkeypatch):
     made = []
 
-    class Watched(evaluating.Specification):
+    class Watched(evaluating.SortedPartitions):
         def __init__(self, *given):
             super().__init__(*given)
             made.append(weakref.ref(self))

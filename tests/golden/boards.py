@@ -81,7 +81,7 @@ def one_of_each(boards):
     """One board for each partial: stddev, variance and others have the same."""
     found = {}
     for name, board in boards.items():
-        ((aggregate, _),) = board._scheme.shared.kept
+        ((aggregate, _),) = board._scheme.shared.partials
         found.setdefault(making(aggregate.but(name="x")) if aggregate.compiled else name, name)
     return {name: boards[name] for name in found.values()}
 

@@ -53,7 +53,7 @@ def definitions():
     found = {}
     for name, board in functions().items():
         scheme = board._scheme
-        for (aggregate, _), each in zip(scheme.shared.kept, scheme.formats, strict=True):
+        for (aggregate, _), each in zip(scheme.shared.partials, scheme.formats, strict=True):
             found[name] = [each.number, list(each.fields), making(aggregate)]
     return {"python": PYTHON, "partials": found}
 

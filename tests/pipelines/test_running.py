@@ -312,7 +312,7 @@ def test_modes(pipeline):
 def test_a_stream_that_fails_says_why(pipeline):
     pipeline(STREAM + BOARD + SINK, stream=True)
     pq.write_table(flights(50, 300), pipeline.folder / "flights" / "1.parquet")
-    kept = Kept()
+    kept = Selection()
     with pytest.raises(Failed, match=r"boards could not be written: the checkpoint is of other queries"):
         pipeline(STREAM + BOARD.replace("columns.worst", "columns.most") + SINK, stream=True, reporter=kept)
     assert kept.done == []
@@ -360,7 +360,7 @@ def test_a_static_source_is_a_table_beside_streams(pipeline, spark):
     }  # fmt: skip
 
 
-class Kept(Reporter):
+class Selection(Reporter):
     def __init__(self):
         self.shown, self.done = [], []
 
@@ -372,7 +372,7 @@ class Kept(Reporter):
 
 
 def test_sinks_that_are_no_files(pipeline, spark):
-    kept = Kept()
+    kept = Selection()
     sinks = """
     [[sinks]]
     format = "console"
@@ -398,7 +398,7 @@ def test_sinks_that_are_no_files(pipeline, spark):
 def test_sinks_that_are_no_files_beside_late_rows(pipeline, spark):
     nowhere = flights(2).set_column(1, "at", pa.array([None, START], pa.timestamp("us", "UTC")))
     pq.write_table(nowhere, pipeline.folder / "flights" / "1.parquet")
-    kept = Kept()
+    kept = Selection()
     sinks = """
     [[sinks]]
     format = "console"
@@ -466,7 +466,7 @@ def test_csv_is_read(pipeline, spark):
 
 
 def test_a_stream_of_a_rate_source(pipeline, spark):
-    kept = Kept()
+    kept = Selection()
     (pipeline.folder / "s.toml").write_text(
         """
         mode = "stream"

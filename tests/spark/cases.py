@@ -10,7 +10,7 @@ import pyarrow as pa
 import sash
 from sash.engine.evaluating import _specifications, evaluate
 from sash.engine.reading import checked, expressions_of
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
 
 ID = "id"  # tells rows apart, and no expression reads it
 
@@ -68,7 +68,7 @@ def told_apart(table, columns):
     found = {}
     for group in _specifications(checked(columns, table.column_names)).values():
         read = {each.key: each for over in group.values() for each in expressions_of(over)}
-        values = [Specification(table, (), ()).source(each).to_pylist() for each in read.values() if each.paths]
+        values = [SortedPartitions(table, (), ()).source(each).to_pylist() for each in read.values() if each.paths]
         keys = [tuple(map(compared, row)) for row in zip(*values, strict=True)] or [()] * len(table)
         found |= dict.fromkeys(group, keys)
     return found

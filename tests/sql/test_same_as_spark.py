@@ -4,7 +4,6 @@ import pytest
 
 import sash
 from sash.errors import SashError
-from sash.sql import who
 
 TABLES = {
     "t": "values ('a', 3, 1, 1.5), ('a', 1, 2, 2.5), ('b', null, 3, 0.5), ('b', 2, 4, 4.5), ('b', 2, 5, 3.5) t(k, x, y, v)",
@@ -84,7 +83,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_same_rows_come(spark, monkeypatch, query):
-    monkeypatch.setattr(who, "is_left", lambda *_: False)
+    monkeypatch.setattr(dispatch, "is_left", lambda *_: False)
     mine, theirs = sash.sql(query, spark=spark).collect(), spark.sql(query).collect()
     mine, theirs = [tuple(row) for row in mine], [tuple(row) for row in theirs]
     if "order by" not in query.rpartition(")")[2]:

@@ -95,7 +95,7 @@ def pushing(name: str, size: int, column: np.ndarray, chunk: int | None = None) 
     def push() -> None:
         window.push(column, out=out)
         if window.driver is not None:
-            window.driver.settle()
+            window.driver.wait()
 
     return push
 

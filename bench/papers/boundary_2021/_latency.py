@@ -182,7 +182,7 @@ def slide_all(window: Sliding, made: Any, given: dict[str, Any]) -> list[int]:
             window.driver.turn(ring, sums, marks)
         at += done
     if window.driver is not None:
-        window.driver.settle()
+        window.driver.wait()
     return driven
 
 

@@ -20,7 +20,7 @@ from bench.harness import Bench
 from bench.papers.holistic_2022._common import FUNCTIONS, TREE, lineitem, trailing
 from bench.papers.holistic_2022._comparators import THREADS, threads
 from sash.engine.placing import Numbers, placed
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
 from sash.kernels.structures import merge_sort_tree
 
 TITLE = "Figure 14: phases of a running distinct count"
@@ -51,7 +51,7 @@ def phases(data: pa.Table, count: int) -> tuple[dict[str, float], pa.Array]:
     watch, (window, _) = Watch(), trailing(None)
     columns = (sash.col("l_partkey"),)
     with threads(count):
-        rows = watch("sort by l_shipdate", lambda: Specification(data, window.partition, window.order))
+        rows = watch("sort by l_shipdate", lambda: SortedPartitions(data, window.partition, window.order))
         kept = rows.remaining(None, columns)
         bounds = watch("frames", lambda: kept.bounds(window.frame))
         watch("keys of l_partkey", lambda: rows.identity(columns))

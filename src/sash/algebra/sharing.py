@@ -65,7 +65,7 @@ class Answer:
 class Shared:
     """The partials to keep, each with its place, and how each aggregate asked for is answered of them."""
 
-    kept: tuple[tuple[Aggregate, Hashable], ...]
+    partials: tuple[tuple[Aggregate, Hashable], ...]
     answers: tuple[Answer, ...]
 
 
@@ -77,7 +77,7 @@ def share(wanted: Sequence[tuple[Aggregate, Hashable]], derive: bool = True) -> 
 
     >>> from sash.algebra.catalogue import builtin
     >>> plan = share([(builtin(name), "load") for name in ("variance", "stddev", "count")])
-    >>> [aggregate.name for aggregate, _ in plan.kept]
+    >>> [aggregate.name for aggregate, _ in plan.partials]
     ['variance']
     """
     kept: dict[tuple[Kind, Hashable], Aggregate] = {}

@@ -18,7 +18,7 @@ from sash.algebra.window_function import (
     ShiftFunction,
     ValueFunction,
 )
-from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.folds import aggregate
 from sash.engine.answering.frequencies import count_distinct, frequency
 from sash.engine.answering.lists import listed
@@ -27,9 +27,9 @@ from sash.engine.answering.ranks import rank
 from sash.engine.answering.values import shift, value
 from sash.engine.placing import placed
 from sash.engine.reading import checked, expressions_of
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.tables import as_arrow, column_names, with_columns
-from sash.engine.ties import settle
+from sash.engine.ties import break_ties
 from sash.errors import column_named
 from sash.expressions.binding import check_names
 from sash.kernels.threads import threads
@@ -47,19 +47,21 @@ FAMILIES = {
 }
 
 
-def evaluate(frame: Any, columns: Mapping[str, Over], *, arrival: bool = True, among: Iterable[Over] = ()) -> Any:
+def evaluate(
+    frame: Any, columns: Mapping[str, Over], *, arrival: bool = True, tie_breakers: Iterable[Over] = ()
+) -> Any:
     """The frame with a column for each window expression.
 
     Rows that are equal in the order of their window are taken as they came; without ``arrival``, in the order
-    of what the expressions over this partition and order are computed of, those ``among`` which they stand
+    of what the expressions over this partition and order are computed of, those ``tie_breakers`` which they stand
     included, so that the answers do not depend on the order of the frame's rows.
     """
-    table, columns = _opened(frame, columns, among)
+    table, columns = _opened(frame, columns, tie_breakers)
     found: dict[str, pa.Array] = {}
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
         if not arrival:
-            settle(rows, group, among)
+            break_ties(rows, group, tie_breakers)
         for name, over in group.items():
             with column_named(name):
                 found[name] = answered(rows, over)
@@ -85,18 +87,18 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     return Plan(table.num_rows, threads(), tuple(sortings))
 
 
-def answered(rows: Specification, over: Over) -> pa.Array:
+def answered(rows: SortedPartitions, over: Over) -> pa.Array:
     """The answers to one expression, in the order in which the rows came."""
     asked, choices = _planned(rows, over)
     return placed(rows, asked.answer(choices))
 
 
-def _planned(rows: Specification, over: Over) -> tuple[Asked, list[Choice]]:
+def _planned(rows: SortedPartitions, over: Over) -> tuple[Evaluation, list[Choice]]:
     asked = asked_of(Question(rows, over))
     return asked, choose(asked.tasks, over.using)
 
 
-def asked_of(question: Question) -> Asked:
+def asked_of(question: Question) -> Evaluation:
     """What an expression comes down to, by the family of its function."""
     function = question.function
     if not isinstance(function, Aggregate):
@@ -110,11 +112,13 @@ def asked_of(question: Question) -> Asked:
     return aggregate(question)
 
 
-def _opened(frame: Any, columns: Mapping[str, Over], among: Iterable[Over] = ()) -> tuple[pa.Table, dict[str, Over]]:
+def _opened(
+    frame: Any, columns: Mapping[str, Over], tie_breakers: Iterable[Over] = ()
+) -> tuple[pa.Table, dict[str, Over]]:
     """The table that a frame is, with the columns that all expressions need, and those asked for, checked."""
     names = column_names(frame)
     given = checked(columns, names)
-    wanted = [check_names(each, names) for over in (*given.values(), *among) for each in expressions_of(over)]
+    wanted = [check_names(each, names) for over in (*given.values(), *tie_breakers) for each in expressions_of(over)]
     return as_arrow(frame, frozenset().union(*wanted)), given
 
 
@@ -126,12 +130,12 @@ def _specifications(columns: Mapping[str, Over]) -> dict[Any, dict[str, Over]]:
     return groups
 
 
-def _sorted(table: pa.Table, group: Mapping[str, Over]) -> Specification:
+def _sorted(table: pa.Table, group: Mapping[str, Over]) -> SortedPartitions:
     window = next(iter(group.values())).window
-    return Specification(table, window.partition, window.order)
+    return SortedPartitions(table, window.partition, window.order)
 
 
-def _sorting(rows: Specification, window: Any) -> str:
+def _sorting(rows: SortedPartitions, window: Any) -> str:
     count = max(len(rows.segments) - 1, 0)
     partitions = f"{count:,} partition{'s' * (count != 1)}"
     by = " ".join(f"{word} {', '.join(map(str, what))}" for word, what in
@@ -140,7 +144,7 @@ def _sorting(rows: Specification, window: Any) -> str:
     return f"{by or 'all rows'}: {partitions}, {how}"
 
 
-def _described(over: Over, asked: Asked) -> str:
+def _described(over: Over, asked: Evaluation) -> str:
     shapes = {
         "constant": "of one size",
         "monotonic": "only move forward",

@@ -16,7 +16,7 @@ from sash.expressions.arrow.promotion import family
 from sash.expressions.arrow.values import Trouble, plain
 
 if TYPE_CHECKING:
-    from sash.engine.specification import Specification
+    from sash.engine.sorted_partitions import SortedPartitions
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Whole:
 Answer = Numbers | Rows | Whole
 
 
-def placed(rows: Specification, answer: Answer) -> pa.Array:
+def placed(rows: SortedPartitions, answer: Answer) -> pa.Array:
     """The answers as an Arrow array, in the order in which the rows came."""
     if isinstance(answer, Whole):
         if rows.permutation is None:
@@ -85,7 +85,7 @@ def _scattered(values: np.ndarray, permutation: np.ndarray) -> np.ndarray:
     return out
 
 
-def _taken(rows: Specification, answer: Rows) -> pa.Array:
+def _taken(rows: SortedPartitions, answer: Rows) -> pa.Array:
     places, none = answer.places, answer.places < 0
     if rows.permutation is not None:
         if len(rows.permutation):

@@ -18,8 +18,8 @@ from sash.engine.answering.folds import counted, read
 from sash.engine.answering.inputs import Lifted, lifted
 from sash.engine.limbs import limbs
 from sash.engine.placing import placed
-from sash.engine.sorted_rows import Kept
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
+from sash.engine.sorted_rows import Selection
 from sash.errors import Refused
 from sash.kernels.answers import Answered
 from sash.kernels.compiling import specialise
@@ -32,11 +32,11 @@ from sash.kernels.operations.merging import joining
 class Fold:
     """A call, the tree of its partials, and its columns as the tree takes them."""
 
-    def __init__(self, call: Call, empty: Specification) -> None:
+    def __init__(self, call: Call, empty: SortedPartitions) -> None:
         self.call = call
         self.question = Question(empty, Over(call, None))
         self.limbs = _ranked(self.question)
-        self.kept, self.given = self._counted(self.question)
+        self.selection, self.given = self._counted(self.question)
         self.compiled = self.given.aggregate.compiled
         self.by_row = self.given.aggregate.returns == "row"
         self.dtypes = tuple(column.dtype for column in self.given.columns)
@@ -47,10 +47,10 @@ class Fold:
         """An empty tree."""
         return FlatFat(self.optional, *self.dtypes, np.bool_)
 
-    def columns(self, rows: Specification) -> tuple[np.ndarray, ...]:
+    def columns(self, rows: SortedPartitions) -> tuple[np.ndarray, ...]:
         """What is lifted of each row, zeros where it is not counted; and whether it is."""
-        kept, given = self._counted(Question(rows, self.question.over))
-        counts = np.ones(rows.rows, np.bool_) if kept.mask is None else kept.mask
+        selection, given = self._counted(Question(rows, self.question.over))
+        counts = np.ones(rows.rows, np.bool_) if selection.mask is None else selection.mask
         whole = []
         for column in given.columns:
             whole.append(np.zeros(rows.rows, column.dtype))
@@ -59,25 +59,27 @@ class Fold:
 
     def read(self, answered: Answered) -> Any:
         """The answer as a Python value."""
-        return placed(self.question.rows, read(self.question, self.given, self.kept, answered))[0].as_py()
+        return placed(self.question.rows, read(self.question, self.given, self.selection, answered))[0].as_py()
 
-    def _counted(self, question: Question) -> tuple[Kept, Lifted]:
+    def _counted(self, question: Question) -> tuple[Selection, Lifted]:
         if self.limbs:
             return self._by_limbs(question)
         if self.call.nulls == "ignore" and not self.call.aggregate.inputs:  # first and last
-            kept = question.kept(question.columns[0])
-            return kept, lifted(question, (), kept)
+            selection = question.selection(question.columns[0])
+            return selection, lifted(question, (), selection)
         return counted(question)
 
-    def _by_limbs(self, question: Question) -> tuple[Kept, Lifted]:
+    def _by_limbs(self, question: Question) -> tuple[Selection, Lifted]:
         """Values that NumPy cannot compare, as whole numbers that it can: the answer is the row that has it."""
         function, column = self.call.aggregate, question.columns[-1]
         array = question.rows.column(column)
         wide = None if function.for_type is None else function.for_type(array.type)
         if wide is None or wide.takes != "limbs":
             raise Refused(f"{self.call} in a sliding window takes a column of numbers or times, got {array.type}")
-        kept = question.kept(column)
-        return kept, Lifted(wide.but(compiled=function.compiled), tuple(map(kept.only, limbs(array, function.name))))
+        selection = question.selection(column)
+        return selection, Lifted(
+            wide.but(compiled=function.compiled), tuple(map(selection.only, limbs(array, function.name)))
+        )
 
 
 def _ranked(question: Question) -> bool:

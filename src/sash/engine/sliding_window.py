@@ -14,7 +14,7 @@ from sash.algebra import Aggregate, Call
 from sash.engine.batches import schema_of, table_of
 from sash.engine.sliding_fold import Fold
 from sash.engine.sliding_state import LiveRows, arrays_of, rows_of, written
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.tables import as_arrow
 from sash.errors import Refused, SashError
 from sash.expressions.binding import check_names
@@ -58,7 +58,7 @@ class SlidingWindow:
         asked = {name: _checked(call) for name, call in named.items()}
         reads = {name for call in asked.values() for name in _reads(call, whole.names)}
         self._schema = pa.schema([field for field in whole if field.name in reads])
-        empty = Specification(as_arrow(whole.empty_table(), reads), (), ())
+        empty = SortedPartitions(as_arrow(whole.empty_table(), reads), (), ())
         self._folds = {name: Fold(call, empty) for name, call in asked.items()}
         self._rows = LiveRows()
         self._of = ", ".join(f"{name} = {call}" if name else str(call) for name, call in named.items())
@@ -159,7 +159,7 @@ class SlidingWindow:
 
     def _taken(self, batch: Any) -> tuple[list[tuple[np.ndarray, ...]], pa.Table | None, int]:
         """The columns that each call lifts, those that answers are taken from, and the number of rows."""
-        rows = Specification(table_of(batch, self._schema), (), ())
+        rows = SortedPartitions(table_of(batch, self._schema), (), ())
         columns = [fold.columns(rows) for fold in self._folds.values()]
         sources = [rows.source(as_column(fold.call.columns[0])) for fold in self._folds.values() if fold.by_row]
         plain = [each.dictionary_decode() if pa.types.is_dictionary(each.type) else each for each in sources]

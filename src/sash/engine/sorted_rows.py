@@ -34,7 +34,7 @@ class Remaining(NamedTuple):
     known: tuple[Any, ...]
 
 
-class Kept:
+class Selection:
     """The positions that are left, numbered anew; all of them where there is no mask."""
 
     def __init__(self, rows: Framing, mask: np.ndarray | None, key: Remaining) -> None:
@@ -92,7 +92,7 @@ class Ranking:
     ``own`` is for each row how many rows kept have a smaller rank than itself.
     """
 
-    def __init__(self, ranked: Ranked, equals: Callable[[bool], np.ndarray], kept: Kept) -> None:
+    def __init__(self, ranked: Ranked, equals: Callable[[bool], np.ndarray], kept: Selection) -> None:
         self.equals, self.own, self.ranked = equals, ranked.rank, ranked
         self.kept, self.below = kept, None
         if kept.mask is not None and kept.before is not None:

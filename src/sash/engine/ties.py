@@ -10,22 +10,22 @@ import pyarrow.types as kinds
 
 from sash.algebra import Over
 from sash.engine.reading import arguments_of
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
 from sash.expressions.columns import Expression, Literal, Name
 
 
-def settle(rows: Specification, columns: Mapping[str, Over], among: Iterable[Over] = ()) -> None:
+def break_ties(rows: SortedPartitions, columns: Mapping[str, Over], tie_breakers: Iterable[Over] = ()) -> None:
     """Put rows that are equal in the window's order in the order of what the expressions are computed of.
 
-    Where it matters: answers then do not depend on the order in which the rows came. ``among`` are expressions that
-    are answered elsewhere, and count as well where they have the same partition and order.
+    Where it matters: answers then do not depend on the order in which the rows came. ``tie_breakers`` are expressions
+    that are answered elsewhere, and count as well where they have the same partition and order.
     """
     mine = {_sorting(over) for over in columns.values()}
-    overs = (*columns.values(), *(over for over in among if _sorting(over) in mine))
+    overs = (*columns.values(), *(over for over in tie_breakers if _sorting(over) in mine))
     found = {each.key: each for over in overs for each in arguments_of(over)}
     used = sorted((each for each in found.values() if not isinstance(each, Literal)), key=_text)
     if used and any(depends_on_ties(over, rows) for over in columns.values()):
-        rows.settle(used)
+        rows.break_ties(used)
 
 
 def _sorting(over: Over) -> Any:
@@ -37,7 +37,7 @@ def _text(expression: Expression) -> str:
     return expression.path[0] if isinstance(expression, Name) and len(expression.path) == 1 else str(expression)
 
 
-def depends_on_ties(over: Over, rows: Specification) -> bool:
+def depends_on_ties(over: Over, rows: SortedPartitions) -> bool:
     """Whether an answer may change where rows that are equal in the order of the window change places.
 
     Floats that are equal need not be the same, and their sums are rounded.

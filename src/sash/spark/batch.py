@@ -16,7 +16,7 @@ from sash.errors import SashError
 from sash.options import asked_memory
 from sash.planner import Plan
 from sash.spark import failures
-from sash.spark.exchanges import ALONE, RANGED, Exchange, beside, exchanges, warn_of
+from sash.spark.exchanges import ALONE, RANGED, Exchange, exchanges, tie_breakers_of, warn_of
 from sash.spark.inputs import Inputs
 from sash.spark.ranged import Ranged, carried_names, find_cuts
 from sash.spark.skew import Skew
@@ -36,7 +36,7 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
     skew = Skew(inputs, schema)
     for exchange in exchanges(asked, skew.found):
         answers = answers_of(exchange.columns, kinds)
-        out, name = _exchanged(out, exchange, beside(exchange, asked), inputs, schema, answers)
+        out, name = _exchanged(out, exchange, tie_breakers_of(exchange, asked), inputs, schema, answers)
         found |= {
             each: F.col(name).getField(field) for each, field in zip(exchange.columns, answers.names, strict=True)
         }
@@ -75,7 +75,7 @@ def _needs_order(over: Over) -> bool:
 def _exchanged(
     frame: DataFrame,
     exchange: Exchange,
-    among: tuple[Over, ...],
+    tie_breakers: tuple[Over, ...],
     inputs: Inputs,
     schema: pa.Schema,
     answers: pa.Schema,
@@ -84,13 +84,13 @@ def _exchanged(
     if exchange.how == RANGED:
         cuts = find_cuts(exchange.columns, inputs, schema)
         if cuts is None or cuts.pieces > 1:
-            return Ranged(exchange.columns, among, inputs, cuts).answered(frame, answers)
+            return Ranged(exchange.columns, tie_breakers, inputs, cuts).answered(frame, answers)
     if exchange.how == ALONE:
         warn_of(exchange)
     keys = inputs.spark(exchange.keys)
     placed = frame.repartition(*keys) if keys else frame.repartition(1)
-    taken = inputs.taken(among)
-    work = evaluation(exchange.columns, among, list(taken), answers, exchange.keys, asked_memory())
+    taken = inputs.taken(tie_breakers)
+    work = evaluation(exchange.columns, tie_breakers, list(taken), answers, exchange.keys, asked_memory())
     name = inputs.unused(frame, "answers")
     return placed.select("*", table_udf(work, answers)(*taken.values()).alias(name)), name
 

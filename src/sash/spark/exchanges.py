@@ -70,7 +70,7 @@ def _apart(exchange: Exchange, skewed: Callable[[Exchange], bool]) -> list[Excha
     return [replace(exchange, columns=rest), *cut.values()]
 
 
-def beside(exchange: Exchange, columns: Mapping[str, Over]) -> tuple[Over, ...]:
+def tie_breakers_of(exchange: Exchange, columns: Mapping[str, Over]) -> tuple[Over, ...]:
     """The expressions by which rows that tie in the windows of an exchange are told apart, its own among them."""
 
     def sorting(over: Over) -> Any:

@@ -18,7 +18,7 @@ from sash.spark.worker import as_told, batches_of, beginning, received, spilled
 
 SAMPLES = 1024  # of each chunk
 CHUNK = 1 << 20  # keys that are sorted at once
-PIECE, OWN, TOLD = "__sash_piece", "__sash_own", "__sash_told"  # columns beside those that expressions read
+PIECE, OWN, SUMMARIES = "__sash_piece", "__sash_own", "__sash_summaries"  # columns beside those that expressions read
 SUMMARY = ("summary", "counts")  # what tasks say of their rows
 MINE = "mine"  # whether an answer is of a row in its own piece
 Batches = Iterator[pa.RecordBatch]
@@ -43,7 +43,11 @@ def sampling(order: KeyOrder, near: tuple[int, int]) -> Callable[[Batches], Batc
 
 
 def summarising(
-    columns: dict[str, Over], among: tuple[Over, ...], names: list[str], places: tuple[int, int, int], splits: bool
+    columns: dict[str, Over],
+    tie_breakers: tuple[Over, ...],
+    names: list[str],
+    places: tuple[int, int, int],
+    splits: bool,
 ) -> Callable[[Batches], Batches]:
     """Summaries of a task's rows for the pieces that do not hold them, and how many rows each piece has.
 
@@ -57,7 +61,7 @@ def summarising(
         numbers = [_numbers(column) for column in given[len(names) :]]
         own, first, last = (numbers[place] for place in places)
         table = pa.table(given[: len(names)], names)
-        said = summarise(table, columns, own, first, last, arrival=False, among=among)
+        said = summarise(table, columns, own, first, last, arrival=False, tie_breakers=tie_breakers)
         counts = np.bincount(own).astype(np.int64).tobytes()
         return pa.record_batch([pa.array([said], pa.binary()), pa.array([counts], pa.binary())], list(SUMMARY))
 
@@ -83,14 +87,14 @@ def _chunks(batches: Batches, rows: int | None) -> Iterator[list[pa.RecordBatch]
 
 def piecewise(
     columns: dict[str, Over],
-    among: tuple[Over, ...],
+    tie_breakers: tuple[Over, ...],
     names: list[str],
     answers: pa.Schema,
     cuts: Cuts | None,
     memory: int | None,
 ) -> Callable[[Any], Any]:
     """What the UDF runs: rows of whole pieces, copies among them; each gets an answer, right where it is its own."""
-    inputs, start = [name for name in names if name not in (PIECE, OWN, TOLD)], beginning()
+    inputs, start = [name for name in names if name not in (PIECE, OWN, SUMMARIES)], beginning()
 
     def evaluated(batches: Iterator[Any]) -> Iterator[pa.Array]:
         start()
@@ -98,18 +102,20 @@ def piecewise(
         first = next(rows, None)
         if first is None:
             return
-        told = _unpacked(first[TOLD][0].as_py()) if TOLD in names else []  # only with the first row of a task
+        told = _unpacked(first[SUMMARIES][0].as_py()) if SUMMARIES in names else []  # only with the first row of a task
         carried = Carried(summary for summary, _ in told)
         counts = _added([np.frombuffer(count, np.int64) for _, count in told])
 
         def answered(table: pa.Table) -> pa.Table:
             piece, own = _numbers(table[PIECE]), _numbers(table[OWN])
             _check(piece, own, cuts, counts)
-            found = evaluate_carried(table.select(inputs), columns, piece, own, carried, arrival=False, among=among)
+            found = evaluate_carried(
+                table.select(inputs), columns, piece, own, carried, arrival=False, tie_breakers=tie_breakers
+            )
             out = as_told(found, pa.schema(list(answers)[:-1]))
             return out.append_column(MINE, pa.array(piece == own))
 
-        kept = [name for name in names if name != TOLD]
+        kept = [name for name in names if name != SUMMARIES]
         whole = (batch.select(kept) for batch in chain([first], rows))
         yield from spilled(whole, answered, {PIECE: "piece"}, None, memory, len(columns))
 

@@ -21,7 +21,7 @@ from sash.engine.carrying import carries, may_split
 from sash.engine.ranges import Cuts, KeyOrder, Sample, cut, expected, reach, together
 from sash.options import asked_memory, budget
 from sash.spark.inputs import Inputs
-from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARY, TOLD, piecewise, sampling, summarising
+from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARIES, SUMMARY, piecewise, sampling, summarising
 from sash.spark.routing import searched, searches
 from sash.spark.udfs import table_udf
 
@@ -46,7 +46,7 @@ class Ranged:
     """Window expressions of one partition and order, and where their rows are cut: anyhow, without an order."""
 
     columns: dict[str, Over]
-    among: tuple[Over, ...]  # by which ties are settled
+    tie_breakers: tuple[Over, ...]  # by which ties are settled
     inputs: Inputs
     cuts: Cuts | None
 
@@ -72,15 +72,17 @@ class Ranged:
         if carried_names(self.columns):
             start = F.monotonically_increasing_id().bitwiseAND(F.lit(ROW_IN_TASK)) == 0
             placed = placed.select("*", F.when(start, self._summaries().scalar()).alias(told))
-            taken[TOLD] = F.col(told)
+            taken[SUMMARIES] = F.col(told)
         given = answers.append(pa.field(MINE, pa.bool_()))
-        run = table_udf(piecewise(self.columns, self.among, list(taken), given, self.cuts, asked_memory()), given)
+        run = table_udf(
+            piecewise(self.columns, self.tie_breakers, list(taken), given, self.cuts, asked_memory()), given
+        )
         out = placed.select("*", run(*taken.values()).alias(name))
         # asked of the answers: a filter on the columns would make Spark search for the piece once more
         return (out.filter(F.col(name).getField(MINE)) if any(self.copied) else out), name
 
     def _taken(self) -> dict[str, Column]:
-        return self.inputs.taken(self.among)
+        return self.inputs.taken(self.tie_breakers)
 
     def _routed(self, frame: DataFrame) -> tuple[DataFrame, str, str, str]:
         """The frame with three columns: the piece a row belongs to, and the first and last that need it."""
@@ -108,7 +110,7 @@ class Ranged:
             routed = routed.repartitionById(pieces, F.col(own))
         schema = StructType([StructField(name, BinaryType()) for name in SUMMARY])
         made = routed.select(*named).mapInArrow(
-            summarising(self.columns, self.among, list(taken), which, splits), schema
+            summarising(self.columns, self.tie_breakers, list(taken), which, splits), schema
         )
         # one text: after each row Spark asks a list column for its size, which takes as long as it has rows
         packed = F.concat_ws(":", *map(F.base64, SUMMARY))

@@ -37,7 +37,7 @@ def begin(driver: str) -> None:
 
 def evaluation(
     columns: dict[str, Over],
-    among: tuple[Over, ...],
+    tie_breakers: tuple[Over, ...],
     names: list[str],
     answers: pa.Schema,
     together: tuple[str, ...],
@@ -45,12 +45,12 @@ def evaluation(
 ) -> Callable[[Any], Any]:
     """What an Arrow iterator UDF runs: columns of these names in, structs of answers out.
 
-    ``together`` are the keys by which all rows of a partition are in the task; ``among`` settles ties.
+    ``together`` are the keys by which all rows of a partition are in the task; ``tie_breakers`` settles ties.
     """
     pieces, start = ranges(columns), beginning()
 
     def answered(table: pa.Table) -> pa.Table:
-        out = evaluate(table, columns, arrival=False, among=among)
+        out = evaluate(table, columns, arrival=False, tie_breakers=tie_breakers)
         return as_told({name: out[name] for name in columns}, answers)
 
     def evaluated(batches: Iterator[Any]) -> Iterator[pa.Array]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sash.errors import SashError
-from sash.sql import blocks, who
+from sash.sql import blocks, dispatch
 from sash.sql.around import Named, Scope, Session
 from sash.sql.selecting import Selecting, Unanswered
 from sash.sql.syntax import Called, Span, Windowed
@@ -137,15 +137,17 @@ class Rewriting:
                 raise source.error(sentence, called.span[0])
         windows = {called.span: resolved(source, called.window, named) for called in found}
         ours = [
-            called for called in found if who.is_ours(source, called, windows[called.span], self.session.has_function)
+            called
+            for called in found
+            if dispatch.is_ours(source, called, windows[called.span], self.session.has_function)
         ]
         if not ours:
             return self.kept(lo, hi, scope)
         try:
-            left = self.by_spark(block, scope, windows, found, who.is_left)
+            left = self.by_spark(block, scope, windows, found, dispatch.is_left)
             return left or self.by_sash(block, scope, windows, ours)
         except Unanswered:
-            by_spark = self.by_spark(block, scope, windows, found, who.is_plain)  # of types that Sash has not
+            by_spark = self.by_spark(block, scope, windows, found, dispatch.is_plain)  # of types that Sash has not
             if by_spark:
                 return by_spark
             raise
@@ -155,7 +157,7 @@ class Rewriting:
             shown = self.session.failure(error, source, (lo, hi))
             if shown is None:
                 raise
-            if self.depth and not any(who.only_ours(each, windows[each.span]) for each in found):
+            if self.depth and not any(dispatch.only_ours(each, windows[each.span]) for each in found):
                 return self.kept(lo, hi, scope)  # it may read columns of a query around it; Spark knows
             raise shown from None
 
@@ -175,7 +177,7 @@ class Rewriting:
         if not all(whether(self.source, each, windows[each.span]) for each in found):
             return ""
         try:
-            if whether is who.is_plain or self.is_small(block, scope):
+            if whether is dispatch.is_plain or self.is_small(block, scope):
                 return self.by_sash(block, scope, windows, [])
         except Exception as error:
             if not isinstance(error, SashError) and self.session.failure(error, self.source, block.span) is None:

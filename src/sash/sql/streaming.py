@@ -16,7 +16,7 @@ from sash.sql.given import Given
 
 
 @dataclass(frozen=True)
-class Asked:
+class BoardQuery:
     """A board, and which of its answers a query wants."""
 
     board: Board
@@ -27,7 +27,7 @@ class Asked:
         return self.board.results(emit=self.emit)
 
 
-def board(query: Continuous, spark: Any, given: Given) -> Asked:
+def board(query: Continuous, spark: Any, given: Given) -> BoardQuery:
     """The board of a continuous query over a table that it was given, or that Spark has."""
     frame = given.frame(query.stream)
     frame = spark.table(query.stream) if frame is None else frame
@@ -37,7 +37,7 @@ def board(query: Continuous, spark: Any, given: Given) -> Asked:
     spans = spans_of(query.span, query.postpone, query.longest, None, None)
     time = None if spans is not None else _time(query.stream, source.schema)
     made = Board(source, settings_of(time, list(query.key), None, None, None, spans))
-    return Asked(made.query(query.queries, range=query.range, slide=query.slide), query.emit)
+    return BoardQuery(made.query(query.queries, range=query.range, slide=query.slide), query.emit)
 
 
 def _time(name: str, schema: pa.Schema) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from sash.algebra import Call, Over
 from sash.engine.placing import Answer
-from sash.engine.sorted_rows import Kept
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
+from sash.engine.sorted_rows import Selection
 from sash.errors import SashError
 from sash.expressions.columns import Expression, Order, as_column
 from sash.expressions.orders import as_order
@@ -21,7 +21,7 @@ from sash.windows.bounds import Bounds
 
 
 @dataclass(frozen=True)
-class Asked:
+class Evaluation:
     """The operations an expression comes down to, and how it is answered by the algorithms chosen for them."""
 
     tasks: tuple[Task, ...]
@@ -33,7 +33,7 @@ class Asked:
 class Question:
     """An expression on sorted rows."""
 
-    rows: Specification
+    rows: SortedPartitions
     over: Over
 
     @property
@@ -56,7 +56,7 @@ class Question:
         """The function's own order."""
         return tuple(as_order(order) for order in self.call.order)
 
-    def kept(self, *known: Expression) -> Kept:
+    def selection(self, *known: Expression) -> Selection:
         """The rows the filter lets through that have no NULL in some columns."""
         condition = None if self.call.condition is None else as_predicate(self.call.condition)
         return self.rows.remaining(condition, known)
@@ -74,9 +74,10 @@ class Question:
             )
 
 
-def occurring(question: Question, columns: tuple[Expression, ...], kept: Kept) -> Occurrences:
+def occurring(question: Question, columns: tuple[Expression, ...], selection: Selection) -> Occurrences:
     """The values of some columns of the rows kept, by where each occurs."""
     rows = question.rows
     return Occurrences(
-        *rows.occurrences(columns, kept), lambda: distinct_codes(kept.only(rows.identity(columns)), kept.segments)
+        *rows.occurrences(columns, selection),
+        lambda: distinct_codes(selection.only(rows.identity(columns)), selection.segments),
     )

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate
-from sash.engine.answering.asking import Asked, Question, occurring
+from sash.engine.answering.asking import Evaluation, Question, occurring
 from sash.engine.answering.inputs import Lifted, lifted
 from sash.engine.gathering import gathered
 from sash.engine.placing import Answer, Numbers, Rows, Whole
-from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError
 from sash.kernels.algorithm import DISTINCT_FOLD, FOLD
 from sash.kernels.answers import Answered
@@ -24,39 +24,39 @@ from sash.planner import Choice, Task
 from sash.windows.bounds import CONSTANT, Bounds
 
 
-def aggregate(question: Question) -> Asked:
+def aggregate(question: Question) -> Evaluation:
     """The aggregate of each frame."""
     columns, frame = question.columns, question.over.window.frame
-    kept, given = counted(question)
-    bounds = kept.bounds(frame)
+    selection, given = counted(question)
+    bounds = selection.bounds(frame)
     distinct = question.call.unique and not question.function.selective
-    task = folding(question, kept, given, bounds, DISTINCT_FOLD if distinct else FOLD)
+    task = folding(question, selection, given, bounds, DISTINCT_FOLD if distinct else FOLD)
 
     def answer(choices: Sequence[Choice]) -> Answer:
         run = choices[0].run
         if distinct:
-            values = occurring(question, columns, kept)
-            answered = run(given.aggregate, given.columns, values, bounds, kept.groups(frame))
+            values = occurring(question, columns, selection)
+            answered = run(given.aggregate, given.columns, values, bounds, selection.groups(frame))
         else:
-            answered = run(given.aggregate, given.columns, kept.length, bounds, kept.segments)
-        return read(question, given, kept, answered)
+            answered = run(given.aggregate, given.columns, selection.length, bounds, selection.segments)
+        return read(question, given, selection, answered)
 
-    return Asked((task,), answer, bounds)
+    return Evaluation((task,), answer, bounds)
 
 
-def counted(question: Question) -> tuple[Kept, Lifted]:
+def counted(question: Question) -> tuple[Selection, Lifted]:
     """The rows that an aggregate counts, and the aggregate for its columns of these rows."""
     function: Aggregate = question.function
     columns = question.columns
     inputs = columns[len(columns) - function.inputs :]
     known = columns if function.returns != "row" and not inputs else inputs  # whose NULLs do not count
-    kept = question.kept(*known)
-    return kept, lifted(question, inputs, kept)
+    selection = question.selection(*known)
+    return selection, lifted(question, inputs, selection)
 
 
-def folding(question: Question, kept: Kept, given: Lifted, bounds: Bounds, asks: str = FOLD) -> Task:
+def folding(question: Question, selection: Selection, given: Lifted, bounds: Bounds, asks: str = FOLD) -> Task:
     """The task of folding these frames."""
-    one = len(kept.segments) <= 2
+    one = len(selection.segments) <= 2
     trailing = one and bounds.shape == CONSTANT and bounds.after == 0 and bounds.before >= 0
     return question.task(asks, bounds, aggregate=given.aggregate, exact=_exact(given), trailing=trailing)
 
@@ -71,19 +71,19 @@ def _exact(given: Lifted) -> bool:
     return exact(specialise(prefix, inputs.aggregate, inputs.dtypes).state)
 
 
-def read(question: Question, given: Lifted, kept: Kept, answered: Answered) -> Answer:
+def read(question: Question, given: Lifted, selection: Selection, answered: Answered) -> Answer:
     """Answers of a kernel as values of the type they stand for."""
     function, (values, valid) = question.function, answered
     if function.returns == "row":
-        places = _positions(function, np.where(valid, values, -1), kept.length).astype(question.rows.dtype)
-        return Rows(kept.original(places), question.rows.source(question.columns[0]))
+        places = _positions(function, np.where(valid, values, -1), selection.length).astype(question.rows.dtype)
+        return Rows(selection.original(places), question.rows.source(question.columns[0]))
     if function.returns == "rows":
         column = question.rows.column(question.columns[0])
-        column = column if kept.rows is None else column.take(pa.array(kept.rows))
+        column = column if selection.rows is None else column.take(pa.array(selection.rows))
         return Whole(gathered(function, column, values, valid))
     meaning = given.meaning
     if isinstance(meaning, Ranking):
-        return _coded(question, meaning, kept, values, valid)
+        return _coded(question, meaning, selection, values, valid)
     if isinstance(values, np.ndarray) and values.dtype != object and values.dtype.names is None:
         return Numbers(values, valid, meaning)
     try:
@@ -111,10 +111,10 @@ def _whole(found: np.ndarray) -> np.ndarray:
         return np.full(len(found), -2)
 
 
-def _coded(question: Question, ranking: Ranking, kept: Kept, values: Any, valid: np.ndarray) -> Answer:
+def _coded(question: Question, ranking: Ranking, selection: Selection, values: Any, valid: np.ndarray) -> Answer:
     """Codes as the values that they number."""
     codes = ranking.codes
-    places = kept.original(codes.firsts)
+    places = selection.original(codes.firsts)
     source = question.rows.source(question.columns[-1])
     if isinstance(values, pa.ListArray):
         if question.rows.permutation is not None:

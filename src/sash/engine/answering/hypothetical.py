@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from sash.engine.answering.asking import Question
 from sash.engine.encoding import order_key
-from sash.engine.sorted_rows import Kept
+from sash.engine.sorted_rows import Selection
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.promotion import common_type
@@ -15,7 +15,7 @@ from sash.expressions.arrow.values import Trouble, plain
 from sash.kernels.sorting import groups, rank_within
 
 
-def thresholds(question: Question, kept: Kept) -> tuple[np.ndarray, np.ndarray]:
+def thresholds(question: Question, selection: Selection) -> tuple[np.ndarray, np.ndarray]:
     """For each row, how many rows kept of its partition come before its given values, and up to their equals.
 
     Rows and values are ranked together: each partition is followed by the values its rows ask for.
@@ -39,7 +39,7 @@ def thresholds(question: Question, kept: Kept) -> tuple[np.ndarray, np.ndarray]:
     ranked = rank_within(keys, 2 * rows.segments)
     start, stop = groups(keys, ranked)
     asked = np.zeros(2 * count, np.bool_)
-    asked[row_at] = True if kept.mask is None else kept.mask
+    asked[row_at] = True if selection.mask is None else selection.mask
     below = np.zeros(2 * count + 1, rows.dtype)
     np.cumsum(asked[ranked.order], out=below[1:])
     return below[start[value_at]], below[stop[value_at]]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sash.algebra import Aggregate
 from sash.engine.answering.asking import Question
 from sash.engine.limbs import limbs
-from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError
 from sash.expressions.columns import Expression
 from sash.expressions.orders import asc
@@ -34,25 +34,27 @@ class Lifted:
     meaning: pa.DataType | Ranking | None = None
 
 
-def lifted(question: Question, columns: tuple[Expression, ...], kept: Kept) -> Lifted:
+def lifted(question: Question, columns: tuple[Expression, ...], selection: Selection) -> Lifted:
     """The columns that the aggregate lifts, of the rows kept."""
     aggregate: Aggregate = question.function
     if columns and aggregate.takes != "order":
         array = question.rows.column(columns[0])
         typed = None if aggregate.for_type is None else aggregate.for_type(array.type)
         if typed is not None and typed.takes == "limbs":
-            return Lifted(typed, tuple(map(kept.only, limbs(array, aggregate.name))))
+            return Lifted(typed, tuple(map(selection.only, limbs(array, aggregate.name))))
         if aggregate.takes == "values":
-            return Lifted(typed or aggregate, (kept.only(python_values(array, aggregate.name)),))
+            return Lifted(typed or aggregate, (selection.only(python_values(array, aggregate.name)),))
         aggregate = typed or aggregate
-    found = [_lifted(question, column, kept) for column in columns]
+    found = [_lifted(question, column, selection) for column in columns]
     values = tuple(numbers for numbers, _ in found)
     _check_cast(question, columns, tuple(numbers.dtype for numbers in values))
     meaning: Any = found[0][1] if aggregate.gives_input and found else None
     return Lifted(aggregate, values, meaning)
 
 
-def _lifted(question: Question, column: Expression, kept: Kept) -> tuple[np.ndarray, pa.DataType | Ranking | None]:
+def _lifted(
+    question: Question, column: Expression, selection: Selection
+) -> tuple[np.ndarray, pa.DataType | Ranking | None]:
     array, aggregate = question.rows.column(column), question.function
     kind, name = array.type, aggregate.name
     hint = ONLY_COMPARES if aggregate.origin is None and aggregate.takes == "numbers" else ""
@@ -61,10 +63,10 @@ def _lifted(question: Question, column: Expression, kept: Kept) -> tuple[np.ndar
             raise SashError(f"{name} takes a column of integers, got {kind}")
         array = array.cast(pa.int32())
     if aggregate.takes != "order" or _number(kind):
-        return kept.only(numbers(array, name, hint)), kind if pa.types.is_float16(kind) else None
+        return selection.only(numbers(array, name, hint)), kind if pa.types.is_float16(kind) else None
     if not is_coded(aggregate, kind):
-        return kept.only(_ticks(array)), kind
-    ranking = question.rows.ranking((asc(column),), kept)
+        return selection.only(_ticks(array)), kind
+    ranking = question.rows.ranking((asc(column),), selection)
     return ranking.codes.codes, ranking
 
 

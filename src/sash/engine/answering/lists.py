@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.answering.asking import Asked, Question, occurring
+from sash.engine.answering.asking import Evaluation, Question, occurring
 from sash.engine.answering.searching import select
 from sash.engine.gathering import offsets_of
 from sash.engine.placing import Answer, Rows, Whole, take
-from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.values import Trouble, plain
@@ -23,14 +23,14 @@ from sash.planner import Choice
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
 
 
-def listed(question: Question) -> Asked:
+def listed(question: Question) -> Evaluation:
     """The rows of each frame, or those of them that the function takes, in its own order or the window's."""
     function, rows = question.function, question.rows
     column = question.columns[0]
-    kept = question.kept(column) if function.returns == "rows" else question.kept()
-    ranking = rows.ranking(question.orders, kept) if question.orders else None
+    selection = question.selection(column) if function.returns == "rows" else question.selection()
+    ranking = rows.ranking(question.orders, selection) if question.orders else None
     frame = question.over.window.frame
-    bounds = kept.bounds(frame)
+    bounds = selection.bounds(frame)
     unique = question.call.unique or function.unique
     if unique:
         question.refuse_another_order()
@@ -40,24 +40,24 @@ def listed(question: Question) -> Asked:
             places, valid = lowered(function, bounds.sizes())
             k = np.where(valid, places, -1).astype(bounds.lo.dtype)
             found, _ = select(choices[0], ranking, bounds, k)
-            return Rows(kept.original(found if ranking is None else ranking.places(found)), rows.source(column))
+            return Rows(selection.original(found if ranking is None else ranking.places(found)), rows.source(column))
         if unique:
-            offsets, places = _unique(question, choices[0], kept, bounds, ranking)
+            offsets, places = _unique(question, choices[0], selection, bounds, ranking)
             starts, stops = _taken(function, np.diff(offsets))
             first = offsets[:-1] + starts
             offsets, index = _spread(first, stops - starts)
-            return Whole(_lists(question, kept, offsets, places[index]))
+            return Whole(_lists(question, selection, offsets, places[index]))
         starts, stops = _taken(function, bounds.sizes())
         offsets, k = _spread(starts, stops - starts)
         asking = bounds.some(np.repeat(np.arange(len(bounds)), stops - starts))
         found, _ = select(choices[0], ranking, asking, k.astype(bounds.lo.dtype))
-        return Whole(_lists(question, kept, offsets, found if ranking is None else ranking.places(found)))
+        return Whole(_lists(question, selection, offsets, found if ranking is None else ranking.places(found)))
 
     if unique and function.returns != "row":
-        return Asked((question.task(DISTINCT, bounds),), answer, bounds)
+        return Evaluation((question.task(DISTINCT, bounds),), answer, bounds)
     shape = MONOTONIC if bounds.moves_forward else ARBITRARY  # a frame asks for each of its rows in turn
     task = replace(question.task(SELECT, bounds, ordered=ranking is not None), shape=shape)
-    return Asked((task,), answer, bounds)
+    return Evaluation((task,), answer, bounds)
 
 
 def _taken(function: Any, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -73,16 +73,16 @@ def _spread(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _unique(
-    question: Question, choice: Choice, kept: Kept, bounds: Bounds, ranking: Ranking | None
+    question: Question, choice: Choice, selection: Selection, bounds: Bounds, ranking: Ranking | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The first occurrences in each frame, in order."""
     rows = question.rows
-    values = occurring(question, question.columns, kept)
+    values = occurring(question, question.columns, selection)
     previous, offsets = values.previous, offsets_of(choice.run(values, bounds))
     if not bounds.holes:
         places = first_occurrences(previous, bounds.lo, bounds.hi, offsets)
     else:
-        offsets, places = _across_holes(rows.identity(question.columns), kept, previous, bounds)
+        offsets, places = _across_holes(rows.identity(question.columns), selection, previous, bounds)
     if ranking is not None:
         owner = np.repeat(np.arange(len(bounds)), np.diff(offsets))
         places = places[np.lexsort((ranking.ranked.rank[places], owner))]
@@ -90,7 +90,7 @@ def _unique(
 
 
 def _across_holes(
-    identity: np.ndarray, kept: Kept, previous: np.ndarray, bounds: Bounds
+    identity: np.ndarray, selection: Selection, previous: np.ndarray, bounds: Bounds
 ) -> tuple[np.ndarray, np.ndarray]:
     """The first occurrences in each piece, less those whose value an earlier piece has."""
     pieces = [(bounds.lo, bounds.a), (bounds.b, bounds.hi)]
@@ -105,7 +105,7 @@ def _across_holes(
         owners.append(np.repeat(np.arange(len(bounds)), np.diff(offsets)))
         places.append(found)
     owner, place = np.concatenate(owners), np.concatenate(places)
-    value = kept.only(identity)[place]
+    value = selection.only(identity)[place]
     by_value = np.lexsort((place, value, owner))
     owner, place, value = owner[by_value], place[by_value], value[by_value]
     fresh = np.ones(len(owner), np.bool_)
@@ -115,9 +115,9 @@ def _across_holes(
     return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(bounds)))]), place
 
 
-def _lists(question: Question, kept: Kept, offsets: np.ndarray, places: np.ndarray) -> pa.Array:
+def _lists(question: Question, selection: Selection, offsets: np.ndarray, places: np.ndarray) -> pa.Array:
     function, column = question.function, question.rows.column(question.columns[0])
-    where, starts = pa.array(kept.original(places)), pa.array(offsets, pa.int32())
+    where, starts = pa.array(selection.original(places)), pa.array(offsets, pa.int32())
     if function.takes != "texts":
         return pa.ListArray.from_arrays(starts, take(column, where))
     strings, kind = _strings(function.name, column)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.window_function import Deviation, QuantileFunction
-from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.inputs import numbers
 from sash.engine.answering.searching import select
 from sash.engine.gathering import offsets_of
@@ -27,12 +27,12 @@ from sash.windows.bounds import Bounds
 FEW = 0.25  # the share of frames up to which those that need a second row are asked apart
 
 
-def quantile(question: Question) -> Asked:
+def quantile(question: Question) -> Evaluation:
     """Any quantile, by the order of its column or by an order of its own."""
     function, rows, column = question.function, question.rows, question.columns[0]
     name, discrete = function.name, isinstance(function, QuantileFunction) and function.discrete
     orders = question.orders or (asc(column),)
-    kept = question.kept(column)
+    selection = question.selection(column)
     source = rows.source(column)
     numeric = pa.types.is_integer(source.type) or pa.types.is_floating(source.type) or pa.types.is_decimal(source.type)
     if not discrete and not numeric:
@@ -40,12 +40,12 @@ def quantile(question: Question) -> Asked:
             f"{name} takes a column of numbers, got {source.type}; percentile_disc takes any that has order"
         )
     question.refuse_another_order()
-    ranking = rows.ranking(orders, kept)
-    bounds = kept.bounds(question.over.window.frame)
+    ranking = rows.ranking(orders, selection)
+    bounds = selection.bounds(question.over.window.frame)
 
     def values() -> np.ndarray:
         """The column's numbers."""
-        return kept.only(numbers(rows.column(column), name).astype(np.float64, copy=False))
+        return selection.only(numbers(rows.column(column), name).astype(np.float64, copy=False))
 
     def at(share: Any, choice: Choice) -> Answer:
         share = _shares(question, share)
@@ -61,7 +61,7 @@ def quantile(question: Question) -> Asked:
             first, second = _selected(choice, ranking, bounds, k, None if discrete else lie_between(sizes, share))
         if numeric:  # as in Spark, a double
             return Numbers(*between(values(), ranking.ranked.order, first, second, sizes, share))
-        return Rows(kept.original(ranking.places(first)), source)
+        return Rows(selection.original(ranking.places(first)), source)
 
     def answer(choices: Sequence[Choice]) -> Answer:
         if isinstance(function, Deviation):
@@ -77,7 +77,7 @@ def quantile(question: Question) -> Asked:
             return rows.column(column).take(pa.array(answer.places, mask=answer.places < 0))
         return pa.array(answer.values, mask=~answer.valid)
 
-    return Asked((question.task(DISTINCT_SELECT if question.call.unique else SELECT, bounds),), answer, bounds)
+    return Evaluation((question.task(DISTINCT_SELECT if question.call.unique else SELECT, bounds),), answer, bounds)
 
 
 def _selected(

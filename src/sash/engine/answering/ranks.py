@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from sash.algebra.window_function import EQUALS, ITSELF, VALUES, RankFunction
-from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.hypothetical import thresholds
 from sash.engine.answering.searching import count_below
 from sash.engine.placing import Answer, Numbers
-from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError
 from sash.kernels.algorithm import COUNT, DENSE
 from sash.kernels.operations.window_order import holds
@@ -22,28 +22,28 @@ from sash.windows.frame import CURRENT, WHOLE_PARTITION, Frame
 PEERS = Frame("range", CURRENT, CURRENT)  # the rows equal to the current one in the window's order
 
 
-def rank(question: Question) -> Asked:
+def rank(question: Question) -> Evaluation:
     """Any rank function: with an order of its own within the frame, otherwise in the whole partition."""
     function, rows = question.function, question.rows
-    name, counts, kept = function.name, function.counts, question.kept()
+    name, counts, selection = function.name, function.counts, question.selection()
     values = question.columns
     if values and not question.orders:
         raise SashError(f"{name} of given values needs order_by to say what they are ranked among")
     if values and len(values) != len(question.orders):
         raise SashError(f"{name} takes a value for each order, got {len(values)} for {len(question.orders)}")
-    bounds = kept.bounds(question.over.window.frame if question.orders else WHOLE_PARTITION)
-    ranking = rows.ranking(question.orders, kept) if question.orders else None
+    bounds = selection.bounds(question.over.window.frame if question.orders else WHOLE_PARTITION)
+    ranking = rows.ranking(question.orders, selection) if question.orders else None
     if counts == VALUES:
-        return _dense(question, kept, ranking, bounds)
+        return _dense(question, selection, ranking, bounds)
 
     def limit() -> np.ndarray:
         """For each row, how many rows kept come before its equals, before itself, or up to its last equal."""
         if values:
-            return thresholds(question, kept)[counts == EQUALS]
+            return thresholds(question, selection)[counts == EQUALS]
         if counts == ITSELF:
-            return kept.counts_before() if ranking is None else ranking.own
+            return selection.counts_before() if ranking is None else ranking.own
         if ranking is None:
-            peers = kept.bounds(PEERS)
+            peers = selection.bounds(PEERS)
             return peers.hi if counts == EQUALS else peers.lo
         return ranking.stop if counts == EQUALS else ranking.start
 
@@ -51,10 +51,10 @@ def rank(question: Question) -> Asked:
         below = count_below(choices[0], ranking, bounds, limit()).astype(np.int64)
         if function.lower is None:
             return lowered(function, below)
-        inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, kept.places())
+        inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, selection.places())
         return lowered(function, below, bounds.sizes().astype(np.int64), ~inside)
 
-    return Asked((question.task(COUNT, bounds, ordered=ranking is not None),), answer, bounds)
+    return Evaluation((question.task(COUNT, bounds, ordered=ranking is not None),), answer, bounds)
 
 
 def lowered(
@@ -69,16 +69,16 @@ def lowered(
     return Numbers(*function.lower(below, sizes, outside, function.parameters))
 
 
-def _dense(question: Question, kept: Kept, ranking: Ranking | None, bounds: Bounds) -> Asked:
+def _dense(question: Question, selection: Selection, ranking: Ranking | None, bounds: Bounds) -> Evaluation:
     """dense_rank: one more than the number of different values before."""
     rows = question.rows
     if ranking is None:
-        ranking = rows.ranking(rows.order, kept)
+        ranking = rows.ranking(rows.order, selection)
 
     def answer(choices: Sequence[Choice]) -> Answer:
-        start = thresholds(question, kept)[0] if question.columns else ranking.start
+        start = thresholds(question, selection)[0] if question.columns else ranking.start
         codes = ranking.codes
         found = choices[0].run(codes.codes, codes.values, bounds, codes.heads[start])
         return Numbers(found.astype(np.int32))
 
-    return Asked((question.task(DENSE, bounds),), answer, bounds)
+    return Evaluation((question.task(DENSE, bounds),), answer, bounds)

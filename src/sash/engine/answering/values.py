@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.searching import count_below, select
 from sash.engine.placing import Rows
-from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.sorted_rows import Ranking, Selection
 from sash.kernels.algorithm import COUNT, SELECT
 from sash.kernels.operations.window_order import holds
 from sash.planner import Choice
@@ -17,18 +17,18 @@ from sash.windows.bounds import Bounds
 from sash.windows.frame import WHOLE_PARTITION
 
 
-def value(question: Question) -> Asked:
+def value(question: Question) -> Evaluation:
     """The value of one row of the frame, counted from its first or its last."""
     column = question.columns[0]
-    kept = question.kept(column) if question.call.nulls == "ignore" else question.kept()
-    ranking = question.rows.ranking(question.orders, kept) if question.orders else None
-    bounds = kept.bounds(question.over.window.frame)
+    selection = question.selection(column) if question.call.nulls == "ignore" else question.selection()
+    ranking = question.rows.ranking(question.orders, selection) if question.orders else None
+    bounds = selection.bounds(question.over.window.frame)
 
     def answer(choices: Sequence[Choice]) -> Rows:
         first, _ = select(choices[0], ranking, bounds, _place(question, bounds))
-        return Rows(_positions(first, ranking, kept), question.rows.source(column))
+        return Rows(_positions(first, ranking, selection), question.rows.source(column))
 
-    return Asked((question.task(SELECT, bounds, ordered=ranking is not None),), answer, bounds)
+    return Evaluation((question.task(SELECT, bounds, ordered=ranking is not None),), answer, bounds)
 
 
 def _place(question: Question, bounds: Bounds) -> np.ndarray:
@@ -37,22 +37,22 @@ def _place(question: Question, bounds: Bounds) -> np.ndarray:
     return bounds.sizes() - n if from_last else np.full(len(bounds), n - 1, bounds.lo.dtype)
 
 
-def shift(question: Question) -> Asked:
+def shift(question: Question) -> Evaluation:
     """Lead and lag: the value so many rows after or before the row, in the function's order within the frame.
 
     Without an order of its own it is the window's, and the frame is the whole partition. A row that is not in
     its frame is put there for the question.
     """
     columns, rows = question.columns, question.rows
-    kept = question.kept(columns[0]) if question.call.nulls == "ignore" else question.kept()
-    ranking = rows.ranking(question.orders, kept) if question.orders else None
-    bounds = kept.bounds(question.over.window.frame if question.orders else WHOLE_PARTITION)
+    selection = question.selection(columns[0]) if question.call.nulls == "ignore" else question.selection()
+    ranking = rows.ranking(question.orders, selection) if question.orders else None
+    bounds = selection.bounds(question.over.window.frame if question.orders else WHOLE_PARTITION)
     offset = question.function.offset
     ahead = max(min(offset, rows.rows + 1), -rows.rows - 1)  # beyond the last row is beyond it, however far
 
     def answer(choices: Sequence[Choice]) -> Rows:
-        inside = holds(bounds, kept.places())
-        before = kept.counts_before() if ranking is None else ranking.own
+        inside = holds(bounds, selection.places())
+        before = selection.counts_before() if ranking is None else ranking.own
         place = count_below(choices[0], ranking, bounds, before).astype(np.int64) + ahead
         place -= ~inside if ahead > 0 else 0  # the row itself is not among those counted
         size = bounds.sizes()
@@ -62,13 +62,13 @@ def shift(question: Question) -> Asked:
         k = np.where(outside, -1, place).astype(bounds.lo.dtype)
         first, _ = select(choices[1], ranking, bounds, k)
         default = rows.source(columns[1]) if len(columns) > 1 else None
-        return Rows(_positions(first, ranking, kept), rows.source(columns[0]), default)
+        return Rows(_positions(first, ranking, selection), rows.source(columns[0]), default)
 
     ordered = ranking is not None
     tasks = (question.task(COUNT, bounds, ordered=ordered), question.task(SELECT, bounds, ordered=ordered))
-    return Asked(tasks, answer, bounds)
+    return Evaluation(tasks, answer, bounds)
 
 
-def _positions(found: np.ndarray, ranking: Ranking | None, kept: Kept) -> np.ndarray:
+def _positions(found: np.ndarray, ranking: Ranking | None, selection: Selection) -> np.ndarray:
     """Positions among all rows of ranks, or without a ranking places, among the rows kept; -1 stays."""
-    return kept.original(found if ranking is None else ranking.places(found))
+    return selection.original(found if ranking is None else ranking.places(found))

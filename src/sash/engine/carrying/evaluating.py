@@ -21,7 +21,7 @@ from sash.engine.carrying.summarising import plain_key
 from sash.engine.encoding import combined, equality_key
 from sash.engine.evaluating import answered
 from sash.engine.placing import Answer, placed
-from sash.engine.ties import settle
+from sash.engine.ties import break_ties
 from sash.errors import column_named
 from sash.expressions.columns import col
 from sash.expressions.parsing import as_predicate
@@ -40,7 +40,7 @@ def evaluate_carried(
     carried: Carried,
     *,
     arrival: bool = True,
-    among: Iterable[Over] = (),
+    tie_breakers: Iterable[Over] = (),
 ) -> dict[str, pa.Array]:
     """An answer for each expression and row of pieces, as over all rows of all pieces.
 
@@ -60,7 +60,7 @@ def evaluate_carried(
             piece, own = np.concatenate([into, piece]), np.concatenate([of, own])
     rows = PieceRows(table, piece, own, extra, window)
     if not arrival:
-        settle(rows, checked, among)
+        break_ties(rows, checked, tie_breakers)
     edges = _Edges.of(rows, pieces, around, carried, window.partition)
     found = {}
     for name, over in checked.items():
@@ -123,10 +123,10 @@ def _folded(question: Question, name: str, carried: Carried, edges: _Edges) -> A
     """The aggregate of each frame: partials of the rows that are here, between those of rows elsewhere."""
     rows, frame = question.rows, question.over.window.frame
     assert isinstance(rows, PieceRows)
-    kept, given = counted(question)
-    bounds = kept.bounds(frame)
-    (choice,) = choose((folding(question, kept, given, bounds),), question.over.using)
-    local = choice.run(unlowered(given.aggregate), given.columns, kept.length, bounds, kept.segments)
+    selection, given = counted(question)
+    bounds = selection.bounds(frame)
+    (choice,) = choose((folding(question, selection, given, bounds),), question.over.using)
+    local = choice.run(unlowered(given.aggregate), given.columns, selection.length, bounds, selection.segments)
     inputs = Inputs(given.aggregate, tuple(column.dtype for column in given.columns))
     states, held = carried.states(name, state_of(inputs))
     runs: list[np.ndarray] = []
@@ -143,7 +143,7 @@ def _folded(question: Question, name: str, carried: Carried, edges: _Edges) -> A
                 runs.append(run)
         sides.append(place[numbers])
     partials = joined(inputs, states, runs)
-    return read(question, given, kept, merged(inputs, local, rows.wanted, partials, rows.segments, *sides))
+    return read(question, given, selection, merged(inputs, local, rows.wanted, partials, rows.segments, *sides))
 
 
 def _ranked(question: Question, name: str, carried: Carried, edges: _Edges) -> Answer:

@@ -12,7 +12,7 @@ from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.carrying.forms import Few, few_of
 from sash.engine.framing import edges_among
-from sash.engine.sorted_rows import Kept
+from sash.engine.sorted_rows import Selection
 from sash.expressions.columns import Order
 from sash.expressions.orders import asc, desc
 from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
@@ -28,18 +28,18 @@ def few_rows(question: Question, starts: np.ndarray, stops: np.ndarray) -> np.nd
             return _extremes(question, few, starts, stops)
         column = question.columns[0]
         order = asc(column) if few.end == "smallest" else desc(column)
-        return _from_end(question, question.kept(column), (order,), Few("first", few.count), starts, stops)
+        return _from_end(question, question.selection(column), (order,), Few("first", few.count), starts, stops)
     function, column = question.function, question.columns[0]
     lists = isinstance(function, Aggregate) and function.returns == "rows"  # which leave NULLs out
-    kept = question.kept(column) if lists or question.call.nulls == "ignore" else question.kept()
-    return _from_end(question, kept, question.orders, few, starts, stops)
+    selection = question.selection(column) if lists or question.call.nulls == "ignore" else question.selection()
+    return _from_end(question, selection, question.orders, few, starts, stops)
 
 
-def edges(kept: Kept, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def edges(selection: Selection, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where parts start and stop among the rows kept."""
-    if kept.before is None:
+    if selection.before is None:
         return starts, stops
-    return edges_among(starts, kept.before), edges_among(stops, kept.before)
+    return edges_among(starts, selection.before), edges_among(stops, selection.before)
 
 
 def _extremes(question: Question, few: Few, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
@@ -47,22 +47,22 @@ def _extremes(question: Question, few: Few, starts: np.ndarray, stops: np.ndarra
     by = MIN_BY if few.end == "smallest" else MAX_BY
     columns = question.columns if len(question.columns) == 2 else (*question.columns, *question.columns)
     call = replace(question.call, aggregate=by, columns=columns, unique=False)
-    kept, given = counted(replace(question, over=replace(question.over, call=call)))
-    bounds = Bounds(*edges(kept, starts, stops), kept.length)
-    found = SEGMENT_TREE.run(given.aggregate, given.columns, kept.length, bounds)
-    return kept.original(np.asarray(found.values[found.valid], question.rows.dtype))
+    selection, given = counted(replace(question, over=replace(question.over, call=call)))
+    bounds = Bounds(*edges(selection, starts, stops), selection.length)
+    found = SEGMENT_TREE.run(given.aggregate, given.columns, selection.length, bounds)
+    return selection.original(np.asarray(found.values[found.valid], question.rows.dtype))
 
 
 def _from_end(
-    question: Question, kept: Kept, orders: tuple[Order, ...], few: Few, starts: np.ndarray, stops: np.ndarray
+    question: Question, selection: Selection, orders: tuple[Order, ...], few: Few, starts: np.ndarray, stops: np.ndarray
 ) -> np.ndarray:
     """The first or last rows in an order, or in the window's own."""
-    lo, hi = edges(kept, starts, stops)
+    lo, hi = edges(selection, starts, stops)
     if few.end == "first":
         hi = np.minimum(hi, lo + few.count)
     else:
         lo = np.maximum(lo, hi - few.count)
     ranks = np.concatenate([np.zeros(0, np.int64), *(np.arange(*pair) for pair in zip(lo, hi, strict=True))])
     ranks = ranks.astype(question.rows.dtype)
-    places = question.rows.ranking(orders, kept).places(ranks) if orders else ranks
-    return kept.original(places)
+    places = question.rows.ranking(orders, selection).places(ranks) if orders else ranks
+    return selection.original(places)

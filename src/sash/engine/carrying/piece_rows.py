@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.framing import Framed
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
 from sash.expressions.columns import col
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
 from sash.windows.window import WindowSpec
@@ -16,7 +16,7 @@ from sash.windows.window import WindowSpec
 PIECE, LOCAL = "__sash_piece", "__sash_local"
 
 
-class PieceRows(Specification):
+class PieceRows(SortedPartitions):
     """The rows of pieces by piece, partition and order; ``extra`` of them, the first, are a few from elsewhere.
 
     The frame of a row that is there for others is empty: it may lack rows, and what lacks rows may not fit its type.

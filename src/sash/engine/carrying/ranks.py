@@ -15,8 +15,8 @@ class Counted:
 
     def __init__(self, question: Question) -> None:
         self.question, self.rows = question, question.rows
-        self.kept = question.kept()
-        before = self.kept.before
+        self.selection = question.selection()
+        before = self.selection.before
         self.before = np.arange(self.rows.rows + 1) if before is None else before.astype(np.int64)
 
     def groups(self) -> np.ndarray:
@@ -48,11 +48,11 @@ class Counted:
         if function.lower is None:
             return lowered(function, below)
         sizes = np.repeat(ahead[:, 0] + behind[:, 0] + self.before[rows.segments[1:]] - self.before[starts], lengths)
-        outside = np.zeros(rows.rows, np.bool_) if self.kept.mask is None else ~self.kept.mask
+        outside = np.zeros(rows.rows, np.bool_) if self.selection.mask is None else ~self.selection.mask
         return lowered(function, below, sizes, outside)
 
     def _below(self, counts: str) -> np.ndarray:
         if counts == ITSELF:
             return self.before[:-1]
-        peers = self.kept.bounds(PEERS)
+        peers = self.selection.bounds(PEERS)
         return (peers.hi if counts == EQUALS else peers.lo).astype(np.int64)

@@ -23,8 +23,8 @@ from sash.engine.carrying.forms import COUNT, ROWS, STATE, form_of, sees_order
 from sash.engine.carrying.opening import opened
 from sash.engine.carrying.ranks import Counted
 from sash.engine.encoding import order_key
-from sash.engine.specification import Specification
-from sash.engine.ties import settle
+from sash.engine.sorted_partitions import SortedPartitions
+from sash.engine.ties import break_ties
 from sash.expressions.columns import col
 from sash.kernels.operations.merging import unlowered
 from sash.kernels.sorting import argsort
@@ -45,7 +45,7 @@ def summarise(
     last: Any,
     *,
     arrival: bool = True,
-    among: Iterable[Over] = (),
+    tie_breakers: Iterable[Over] = (),
 ) -> bytes:
     """What pieces must know of rows that they do not hold, for the expressions that carry.
 
@@ -60,9 +60,9 @@ def summarise(
     names = [*table.column_names, INTERVAL]
     whole = pa.Table.from_arrays([*table.columns, pa.array(number)], names)
     ordered = any(map(sees_order, checked.values()))
-    rows = Specification(whole, (col(INTERVAL), *window.partition), window.order if ordered else ())
+    rows = SortedPartitions(whole, (col(INTERVAL), *window.partition), window.order if ordered else ())
     if ordered and not arrival:
-        settle(rows, checked, among)
+        break_ties(rows, checked, tie_breakers)
     chosen = _parts(rows, window.partition)
     starts, stops = rows.segments[chosen], rows.segments[chosen + 1]
     heads = pa.array(starts)
@@ -101,7 +101,7 @@ def plain_key(array: pa.Array) -> pa.Array:
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
-def _parts(rows: Specification, partition: tuple[Any, ...]) -> np.ndarray:
+def _parts(rows: SortedPartitions, partition: tuple[Any, ...]) -> np.ndarray:
     """The segments that are the first or the last of their interval, in the order of intervals and partitions."""
     heads = pa.array(rows.segments[:-1])
     interval = rows.column(col(INTERVAL)).take(heads).to_numpy().astype(np.uint64)
@@ -115,9 +115,9 @@ def _parts(rows: Specification, partition: tuple[Any, ...]) -> np.ndarray:
 
 def _states(question: Question, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
     """The partial of each part; NULL where no row counts."""
-    kept, given = counted(question)
-    bounds = Bounds(*edges(kept, starts, stops), kept.length)
-    states, valid = SEGMENT_TREE.run(unlowered(given.aggregate), given.columns, kept.length, bounds)
+    selection, given = counted(question)
+    bounds = Bounds(*edges(selection, starts, stops), selection.length)
+    states, valid = SEGMENT_TREE.run(unlowered(given.aggregate), given.columns, selection.length, bounds)
     return pa.array([each.tobytes() if some else None for each, some in zip(states, valid, strict=True)], pa.binary())
 
 

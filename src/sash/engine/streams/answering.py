@@ -12,20 +12,20 @@ import pyarrow as pa
 from sash.algebra import Aggregate, Over
 from sash.algebra.sharing import Answer
 from sash.algebra.sharing import kind as kind_of
-from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.folds import read
 from sash.engine.answering.inputs import Lifted
 from sash.engine.evaluating import asked_of
 from sash.engine.framing import kept_before, remapped
 from sash.engine.placing import placed
-from sash.engine.sorted_rows import Kept
+from sash.engine.sorted_rows import Selection
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.held import StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.kinds import Kind
 from sash.engine.streams.queries import Query
 from sash.kernels.algorithm import FOLD
 from sash.kernels.answers import Answered, finished
-from sash.kernels.compiling import settled
+from sash.kernels.compiling import pinned
 from sash.kernels.fifo.recalc import ALGORITHM as RECALC
 from sash.kernels.inputs import Inputs, exact
 from sash.kernels.operations.merging import merged, unlowered
@@ -44,7 +44,7 @@ class Planned:
     query: Query
     spec: int
     question: Question
-    kept: Kept
+    selection: Selection
     given: Lifted | None = None  # of an aggregate that partials hold
 
     @property
@@ -64,13 +64,13 @@ class Folding:
         own = len(kinds) == 1 and kind_of(kinds[0].inputs.aggregate) == kind_of(self.aggregate)
         made = of_partials(self.aggregate, None if own else answer.make, [kind.partial for kind in kinds])
         self.sources = answer.sources
-        self.folded = settled(replace(made, finish=None, empty=None))
+        self.folded = pinned(replace(made, finish=None, empty=None))
         self.exact = self.aggregate.invertible and all(exact(kind.partial.state) for kind in kinds)
 
     @cached_property
     def _unlowered(self) -> Aggregate:
         """The aggregate answered by its partials, made once, so that its kernels are looked up once."""
-        return settled(unlowered(self.folded))
+        return pinned(unlowered(self.folded))
 
     @cached_property
     def none(self) -> pa.Array:
@@ -92,7 +92,7 @@ class Folding:
             answered = self._fold(self.folded, self.sources, planned, cells, bounds)
         assert planned.given is not None
         answered = finished(self.aggregate, answered)
-        return placed(planned.question.rows, read(planned.question, planned.given, planned.kept, answered))
+        return placed(planned.question.rows, read(planned.question, planned.given, planned.selection, answered))
 
     def _fold(
         self, folded: Aggregate, sources: tuple[int, ...], planned: Planned, cells: Cells, bounds: Bounds
@@ -127,7 +127,7 @@ class Folding:
 
 def asked_of_rows(
     rows: WindowRows, planned: Planned, lo: np.ndarray, hi: np.ndarray, since: int | None = None
-) -> tuple[Asked, list[Choice]]:
+) -> tuple[Evaluation, list[Choice]]:
     """A query of rows that are held, and the algorithms that answer it; ``since`` tells its windows from others'."""
     bounds = Bounds(lo.astype(rows.dtype), hi.astype(rows.dtype), rows.rows, MONOTONIC)
     window: Any = StreamWindow(WindowFrame(f"windows {planned.spec} {since}", bounds))

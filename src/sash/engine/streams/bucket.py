@@ -54,7 +54,7 @@ class Bucket:
 
     def head(self, writing: Writing) -> bytes:
         """Write what there is; gives what says so."""
-        self.log.settle(writing)
+        self.log.compact(writing)
         core = self.pieces.write(self.operator.core(), writing)
         return packed(BUCKET, {
             "runs": [list(run) for run in self.log.runs], "pieces": self.pieces.known,

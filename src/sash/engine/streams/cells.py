@@ -123,9 +123,9 @@ class Cells:
         self._new += parts
         self._waiting += sum(len(part[0]) for part in parts)
         if self._waiting > max(len(self.key), MANY):
-            self.settle()
+            self.compact()
 
-    def settle(self) -> Cells:
+    def compact(self) -> Cells:
         """Put all cells in order, each once; returns itself."""
         if self._new:
             parts = [(self.key, self.at, self.states, self.held), *self._new]
@@ -202,7 +202,7 @@ class Cells:
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
-        self.settle()
+        self.compact()
         found: dict[str, Any] = {"cell key": self.key, "cell at": self.at}
         for k, (states, held) in enumerate(zip(self.states, self.held, strict=True)):
             found |= {f"cell states {k}": self.kinds[k].packed(states, held), f"cell held {k}": held}

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sash.engine.encoding import biased, tie_keys
 from sash.engine.framing import Framed
 from sash.engine.sizes import total_bytes
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.restoring import numbers_of, refuse_disorder, table_of
 from sash.kernels.sorting import argsort
 from sash.kernels.sorting.radix import in_order
@@ -37,7 +37,7 @@ class HeldRows:
             self._new.append((table, key, at))
             self._bytes = None if self._bytes is None else self._bytes + total_bytes(table)
 
-    def settle(self) -> HeldRows:
+    def compact(self) -> HeldRows:
         """Put all rows in order; returns itself."""
         if not self._new:
             return self
@@ -90,7 +90,7 @@ class HeldRows:
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
-        self.settle()
+        self.compact()
         return {"held rows": self.table, "held key": self.key, "held at": self.at}
 
     def restore(self, parts: dict[str, Any], keys: int) -> None:
@@ -125,7 +125,7 @@ class StreamWindow:
     order: tuple[Any, ...] = ()
 
 
-class WindowRows(Specification):
+class WindowRows(SortedPartitions):
     """Held rows, as what expressions are asked of: partitions are keys, and frames are windows."""
 
     def __init__(self, held: HeldRows) -> None:

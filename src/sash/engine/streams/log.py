@@ -91,7 +91,7 @@ class Log:
         if self._new_size >= self.limits.body:
             self._write(self._entries(), 0, writing, len(self.runs))
 
-    def settle(self, writing: Writing) -> None:
+    def compact(self, writing: Writing) -> None:
         """Let go of what has lapsed, and write what came; runs that are small and many are merged."""
         operator, stay = self.operator, []
         for run in self.runs:

@@ -109,12 +109,12 @@ class Logged(Operator):
     def everything(self, size: int) -> Iterator[pa.Table]:
         """Entries in the place of all, of about so many bytes each."""
         if self.by_cells:
-            cells = self._cells.settle()
+            cells = self._cells.compact()
             step = max(size // max(cells.width, 1), 1)
             for at in range(0, len(cells.key), step):
                 yield cells_table(cells.slice(at, at + step), self._keys, self.scheme.partial_ids)
             return
-        held = self._held.settle()
+        held = self._held.compact()
         rows = self._joined(self._waiting) if self.scheme.sorts else Rows(held.table, held.key, held.at)
         for start, stop in stretches(np.broadcast_to(row_bytes(rows.table), len(rows.codes)), size):
             yield self._entry(rows.take(np.arange(start, stop)))
@@ -210,8 +210,8 @@ class Logged(Operator):
         some.watermark, some._keys = self.watermark, Keys.of(self.scheme.key_types, self._keys.values(numbers))
         some.since(self._windows.since)
         some._axis.restore(self._axis.of_keys(numbers), len(numbers))
-        some._cells = self._cells.settle().of_numbers(numbers)
-        some._held = self._held.settle().of_numbers(numbers)
+        some._cells = self._cells.compact().of_numbers(numbers)
+        some._held = self._held.compact().of_numbers(numbers)
         for rows in self._waiting:
             here = np.flatnonzero(np.isin(rows.codes, numbers))
             taken = rows.take(here)
@@ -223,7 +223,7 @@ class Logged(Operator):
 
     def open_keys(self) -> int:
         """How many keys have something that a window waits for."""
-        stores: list[Any] = [self._cells.settle(), self._held.settle()]
+        stores: list[Any] = [self._cells.compact(), self._held.compact()]
         some = np.zeros(len(self._keys), np.bool_)
         for keys in (*(store.key for store in stores), *(rows.codes for rows in self._waiting)):
             some[keys] = True
@@ -231,7 +231,7 @@ class Logged(Operator):
 
     def open_windows(self) -> int:
         """How many windows by time hold a row and have not ended, each key's on its own."""
-        store: Any = self._cells.settle() if self.by_cells or self.scheme.spans else self._held.settle()
+        store: Any = self._cells.compact() if self.by_cells or self.scheme.spans else self._held.compact()
         if not isinstance(self._axis, TimeAxis) or self.scheme.kind != "time" or not len(store.key):
             return 0
         count = 0

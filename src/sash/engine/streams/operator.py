@@ -20,7 +20,7 @@ from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.encoding import biased
 from sash.engine.sizes import total_bytes
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.axes import LEAST, MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
 from sash.engine.streams.cells import Cells, Column
 from sash.engine.streams.covering import fold_spans
@@ -387,7 +387,7 @@ class Operator:
 
     def _lifted(self, table: pa.Table, kinds: Sequence[Holding]) -> list[Column]:
         """What partials lift of some rows."""
-        whole = Specification(table, (), ())
+        whole = SortedPartitions(table, (), ())
         found = []
         for each in kinds:
             kept, given = counted(Question(whole, each.planned.question.over))
@@ -478,10 +478,10 @@ class Operator:
         if self.scheme.kind == "time" and self.watermark is None:
             return
         if len(held):
-            held.settle()
+            held.compact()
             held.keep(self._axis.needed(held.key, held.at, held))
         if len(cells):
-            cells.settle()
+            cells.compact()
             cells.keep(self._axis.needed(cells.key, cells.at, held))
             if self._coarse is not None and len(cells):
                 self._coarsen(self._coarse)

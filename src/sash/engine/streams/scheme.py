@@ -294,14 +294,14 @@ class Scheme:
         using = None if query.using in TECHNIQUES else query.using
         question = Question(rows, Over(call, StreamWindow(frame), using))
         if isinstance(function, SpanFunction):
-            return Planned(query, spec, question, question.kept())
+            return Planned(query, spec, question, question.selection())
         if self.kind == "delta" or not isinstance(function, Aggregate) or call.order or not self._folds(function, call):
             asked_of(question)
-            return Planned(query, spec, question, question.kept())
-        kept, given = counted(question)
+            return Planned(query, spec, question, question.selection())
+        selection, given = counted(question)
         if any(is_coded(function, infer(column, self.asked)) for column in question.columns):
-            return Planned(query, spec, question, kept)
-        return Planned(query, spec, question, kept, given)
+            return Planned(query, spec, question, selection)
+        return Planned(query, spec, question, selection, given)
 
     def _folds(self, function: Aggregate, call: Call) -> bool:
         """Whether the partial of a slice is a few numbers that rows may join in the order in which they come."""
@@ -357,7 +357,7 @@ class Scheme:
         for k, (aggregate, place) in zip(self.folded, self.wanted, strict=True):
             places.setdefault((kind_of(aggregate), place), self.planned[k])
         found = []
-        for aggregate, place in self.shared.kept:
+        for aggregate, place in self.shared.partials:
             planned = places[kind_of(aggregate), place]
             assert planned.given is not None
             dtypes = tuple(column.dtype for column in planned.given.columns)
@@ -377,7 +377,7 @@ class Scheme:
     def beyond(self) -> dict[int, int]:
         """For partials of spans that end in a slice, by number, those of spans that go on beyond it."""
         ends = [k for k, each in enumerate(self.kinds) if each.part == ENDS]
-        return {k: len(self.shared.kept) + place for place, k in enumerate(ends)}
+        return {k: len(self.shared.partials) + place for place, k in enumerate(ends)}
 
     @cached_property
     def foldings(self) -> dict[int, Folding]:
@@ -405,7 +405,7 @@ class Scheme:
     def formats(self) -> tuple[PartialFormat, ...]:
         """What each of the partials that cells hold is known by, wherever it is kept."""
         found = []
-        for (aggregate, place), each in zip(self.shared.kept, self.kinds, strict=False):
+        for (aggregate, place), each in zip(self.shared.partials, self.kinds, strict=False):
             call = each.planned.query.call
             meant = getattr(call.aggregate, "origin", None) or making(aggregate)
             found.append(format_of(aggregate.format, (meant, place), each.kind.partial.state, str(call)))

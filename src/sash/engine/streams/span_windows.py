@@ -14,7 +14,7 @@ from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted, read
 from sash.engine.encoding import biased
 from sash.engine.placing import placed
-from sash.engine.specification import Specification
+from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.answering import Planned, answer_of_rows
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
@@ -38,7 +38,7 @@ from sash.windows.slicing import edges_of
 LISTED = 1 << 22  # spans of windows that are listed at a time
 
 
-class Asked(NamedTuple):
+class DueWindows(NamedTuple):
     """Windows that some queries answer, and in which rows of all answers they are; None for all rows."""
 
     key: np.ndarray
@@ -56,7 +56,7 @@ class SpanWindows:
         self._overlaps: dict[int, Overlaps] = {}
         self._rows: dict[Any, tuple[WindowRows, np.ndarray]] = {}
 
-    def answer(self, scheme: Scheme, planned: Planned, windows: Asked) -> pa.Array:
+    def answer(self, scheme: Scheme, planned: Planned, windows: DueWindows) -> pa.Array:
         """The answers of a query."""
         if is_swept(planned):
             return self._swept(scheme, planned, windows)
@@ -85,15 +85,15 @@ class SpanWindows:
             self._rows = {(key, low): (WindowRows(listed), offsets)}
         return self._rows[key, low]
 
-    def _by_events(self, scheme: Scheme, planned: Planned, windows: Asked) -> pa.Array:
+    def _by_events(self, scheme: Scheme, planned: Planned, windows: DueWindows) -> pa.Array:
         """An aggregate by a technique that takes spans one by one, as they ended."""
         named = technique(planned.query.using)
         assert named is not None
-        whole = Specification(self.held.table, (), ())
-        kept, given = counted(Question(whole, planned.question.over))
+        whole = SortedPartitions(self.held.table, (), ())
+        selection, given = counted(Question(whole, planned.question.over))
         kind = Kind(given.aggregate, tuple(column.dtype for column in given.columns))
-        values, _ = kind.inputs.columns("fold", given.columns, kept.length)
-        which = slice(None) if kept.rows is None else kept.rows
+        values, _ = kind.inputs.columns("fold", given.columns, selection.length)
+        which = slice(None) if selection.rows is None else selection.rows
         key, first, last = self.held.key[which], self.first[which], self.last[which]
         whole.forget()
         states, held = np.zeros(len(windows.key), kind.partial.state), np.zeros(len(windows.key), np.uint8)
@@ -107,9 +107,11 @@ class SpanWindows:
         bounds = Bounds(places, places + held, len(states))
         folded = replace(folded, finish=None, empty=None)
         answered = SEGMENT_TREE.run(folded, columns_of(states), len(states), bounds)
-        return placed(whole, read(planned.question, given, planned.kept, finished(kind.inputs.aggregate, answered)))
+        return placed(
+            whole, read(planned.question, given, planned.selection, finished(kind.inputs.aggregate, answered))
+        )
 
-    def _swept(self, scheme: Scheme, planned: Planned, windows: Asked) -> pa.Array:
+    def _swept(self, scheme: Scheme, planned: Planned, windows: DueWindows) -> pa.Array:
         """The most spans at one moment, or the time that any of them covers."""
         key, first, last = self.held.key, self.first, self.last
         if planned.query.call.condition is not None:
@@ -131,11 +133,11 @@ class Sweep:
         self.key, self.at = keys[order], at[order]
         self.running = np.cumsum(change[order])  # zero after the last of a key
 
-    def _after(self, windows: Asked, at: np.ndarray) -> np.ndarray:
+    def _after(self, windows: DueWindows, at: np.ndarray) -> np.ndarray:
         """The first change of the window's key after a position."""
         return bounds_of(self.key, self.at, windows.key, at + 1, at + 1)[0]
 
-    def peaks(self, windows: Asked) -> np.ndarray:
+    def peaks(self, windows: DueWindows) -> np.ndarray:
         """The most spans at one moment of each window."""
         if not len(self.key):
             return np.zeros(len(windows.key), np.int64)
@@ -145,7 +147,7 @@ class Sweep:
         within = SPARSE_TABLE.run(builtin("max"), (self.running,), len(self.key), bounds)
         return np.maximum(before, np.where(within.valid, within.values, 0))
 
-    def covered(self, windows: Asked) -> np.ndarray:
+    def covered(self, windows: DueWindows) -> np.ndarray:
         """How much of each window's time some span covers."""
         if not len(self.key):
             return np.zeros(len(windows.key), np.int64)

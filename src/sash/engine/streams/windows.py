@@ -19,7 +19,7 @@ from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.scheme import FIRST, Scheme
-from sash.engine.streams.span_windows import Asked, SpanWindows, is_swept, swept_type
+from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, swept_type
 from sash.errors import SashError, column_named
 from sash.kernels.slices.due import bounds_of
 from sash.kernels.sorting import argsort
@@ -46,9 +46,9 @@ class Windows:
 
         They come in parts where there are limits, some keys in each, or some windows of a key, in the order of both.
         """
-        store: Any = cells.settle() if self.scheme.folded or self.scheme.spans else held
+        store: Any = cells.compact() if self.scheme.folded or self.scheme.spans else held
         if self.scheme.held:
-            held.settle()
+            held.compact()
         if not len(store.key):
             return
         if limits is None:
@@ -132,11 +132,11 @@ class Windows:
         """The answers of each query to the windows that are due."""
         rows = WindowRows(held) if self.scheme.held and not self.scheme.spans else None
         spans = SpanWindows(held) if self.scheme.held and self.scheme.spans else None
-        asked: dict[Any, Asked] = {}
+        asked: dict[Any, DueWindows] = {}
         columns, starts, dues = [], [], []
         found: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
 
-        def bounds(store: Any, windows: Asked, place: Any) -> tuple[np.ndarray, np.ndarray]:
+        def bounds(store: Any, windows: DueWindows, place: Any) -> tuple[np.ndarray, np.ndarray]:
             if place not in found:
                 found[place] = bounds_of(store.key, store.at, windows.key, windows.start, windows.end)
             return found[place]
@@ -222,7 +222,7 @@ def no_answers(scheme: Scheme) -> list[pa.Array]:
                 columns.append(pa.array([], swept_type(scheme, planned)))
             elif planned.given is not None:
                 held = HeldRows(scheme.schema.append(pa.field(FIRST, pa.int64())))
-                columns.append(SpanWindows(held).answer(scheme, planned, Asked(NONE, NONE, NONE, None)))
+                columns.append(SpanWindows(held).answer(scheme, planned, DueWindows(NONE, NONE, NONE, None)))
             else:
                 columns.append(_typed(answer_of_rows(rows, planned, NONE, NONE), scheme, planned))
     return columns
@@ -230,16 +230,16 @@ def no_answers(scheme: Scheme) -> list[pa.Array]:
 
 def _asked(
     axis: Axis, spec: int, key: np.ndarray, end: np.ndarray, due: np.ndarray | None, held: HeldRows, since: int | None
-) -> Asked:
+) -> DueWindows:
     """The windows of one extent that are due, as far as they begin where queries were there."""
     keys, ends = (key, end) if due is None else (key[due], end[due])
     starts = axis.starts(spec, keys, ends, held)
     if since is None or (whole := starts >= since).all():
-        return Asked(keys, starts, ends, due)
+        return DueWindows(keys, starts, ends, due)
     places = np.flatnonzero(whole if due is None else due)
     mask = np.zeros(len(key), np.bool_)
     mask[places if due is None else places[whole]] = True
-    return Asked(keys[whole], starts[whole], ends[whole], mask)
+    return DueWindows(keys[whole], starts[whole], ends[whole], mask)
 
 
 def _typed(none: pa.Array, scheme: Scheme, planned: Planned) -> pa.Array:
@@ -250,7 +250,7 @@ def _typed(none: pa.Array, scheme: Scheme, planned: Planned) -> pa.Array:
     held = HeldRows(scheme.schema)
     held.append(pa.Table.from_arrays(row, schema=scheme.schema), np.zeros(1, np.int64), np.zeros(1, np.int64))
     try:
-        found = answer_of_rows(WindowRows(held.settle()), planned, np.zeros(1, np.int64), np.ones(1, np.int64))
+        found = answer_of_rows(WindowRows(held.compact()), planned, np.zeros(1, np.int64), np.ones(1, np.int64))
     except Exception as error:
         raise SashError(
             f"{planned.query.call} must give an answer to a row of ones, which says its type, got {error!r}"

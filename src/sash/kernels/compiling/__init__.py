@@ -7,7 +7,7 @@ registry, from which the planner, ``using=``, the tests and the benchmarks take 
 from sash.kernels.compiling.bits import leading_zeros, popcount, prefetch, trailing_zeros
 from sash.kernels.compiling.registry import KERNELS, Kernel, kernel
 from sash.kernels.compiling.routine import Routine, routine
-from sash.kernels.compiling.specialise import Specialised, settled, specialise
+from sash.kernels.compiling.specialise import Specialised, pinned, specialise
 from sash.kernels.compiling.types import Answers, Flags, Frames, Marks, States, Values
 
 __all__ = [
@@ -23,10 +23,10 @@ __all__ = [
     "Values",
     "kernel",
     "leading_zeros",
+    "pinned",
     "popcount",
     "prefetch",
     "routine",
-    "settled",
     "specialise",
     "trailing_zeros",
 ]

@@ -55,7 +55,7 @@ class Specialised:
 _settled: WeakKeyDictionary[Aggregate, dict[Any, Specialised]] = WeakKeyDictionary()
 
 
-def settled(aggregate: Aggregate) -> Aggregate:
+def pinned(aggregate: Aggregate) -> Aggregate:
     """The aggregate, whose functions from now on mean what they meant when first compiled, and are looked up fast."""
     _settled[aggregate] = {}
     return aggregate

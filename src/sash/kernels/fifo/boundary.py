@@ -260,7 +260,7 @@ class Cumulating:
 
     def turn(self, ring: Any, sums: Any, marks: Any) -> None:
         """The start has passed the first chunk: let the middle one take its place."""
-        self.settle()
+        self.wait()
         middle, opened, tail = int(marks[MIDDLE]), int(marks[OPEN]), int(marks[TAIL])
         if marks[WANTED] >= tail:  # the window moves past all that it holds
             marks[HEAD] = marks[MIDDLE] = marks[OPEN] = tail
@@ -273,7 +273,7 @@ class Cumulating:
             half = (opened + tail + 1) // 2
             for begin, end in ((opened, half), (half, tail)):
                 self.start(ring, marks, begin, end)
-                self.settle()
+                self.wait()
             if half < tail:
                 sums[MIDDLE_SUM] = ring[self.slot(ring, marks, half)]
             marks[MIDDLE], marks[OPEN] = half, tail
@@ -295,7 +295,7 @@ class Cumulating:
         """Where a row stands in the ring."""
         return (int(marks[FIRST]) + position - int(marks[HEAD])) % len(ring)
 
-    def settle(self) -> None:
+    def wait(self) -> None:
         """Wait until nothing is being cumulated."""
         pending, self.pending = self.pending, None
         if pending is not None:

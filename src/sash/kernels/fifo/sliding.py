@@ -128,7 +128,7 @@ class Sliding:
         if self.torn:
             raise SashError("a function of the aggregate raised in an earlier push; there is no state to keep")
         if self.driver is not None:
-            self.driver.settle()
+            self.driver.wait()
         return sealed(self.making, self._kept())
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
@@ -242,7 +242,7 @@ class Sliding:
     def _grow(self, capacity: int) -> None:
         """Move to arrays with room for more rows: rings unrolled, trees built anew."""
         if self.driver is not None:
-            self.driver.settle()
+            self.driver.wait()
         old, new = self.arrays, self._allocate(capacity)
         marks = old["marks"]
         first, held = int(marks[FIRST]), int(marks[HELD])

@@ -3,7 +3,7 @@
 What is sorted is one 64-bit entry a row: the high bits of its key above the number of the row. Entries are
 all different, so that any sort of them is stable. Buckets are sorted by insertion when they are small, else
 digit by digit from the lowest (LSD radix sort) with all digits counted in one pass and constant ones
-skipped. Rows whose key has more bits than there is room for may tie: ``settle`` puts short runs of ties in
+skipped. Rows whose key has more bits than there is room for may tie: ``sort_short_runs`` puts short runs of ties in
 order by the whole key and leaves a mark on long ones.
 
 needs   entries all different in the bits that are sorted, or equal ones in order
@@ -117,7 +117,7 @@ def sort_buckets(
 
 
 @routine
-def settle(
+def sort_short_runs(
     edges: Any,
     first: int,
     last: int,

@@ -23,8 +23,8 @@ from sash.kernels.sorting.buckets import (
     count,
     laid_out,
     make_some,
-    settle,
     sort_buckets,
+    sort_short_runs,
     spread,
     throw,
     throw_rows,
@@ -107,7 +107,10 @@ def put_in_order(
     key, second, keys = words[0].values, words[1].values if len(words) > 1 else NO_KEY, len(words)
     marks = np.zeros(len(order), np.uint8)
     left = together(
-        [partial(settle, edges, a, b, largest, low, entries, order, key, second, keys, marks) for a, b in spread(edges)]
+        [
+            partial(sort_short_runs, edges, a, b, largest, low, entries, order, key, second, keys, marks)
+            for a, b in spread(edges)
+        ]
     )
     return np.flatnonzero(marks) if sum(left) else NOWHERE
 

@@ -16,7 +16,7 @@ import numpy as np
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans.driving import Work, answers_windows
-from sash.kernels.spans.layout import CLOCK, Asked, adding, opened, places
+from sash.kernels.spans.layout import CLOCK, Workload, adding, opened, places
 
 
 @kernel
@@ -64,7 +64,7 @@ def aggregate_buckets(agg: Any) -> Any:
     return answer
 
 
-def _work(made: Specialised, asked: Asked, inputs: Inputs) -> Work:
+def _work(made: Specialised, asked: Workload, inputs: Inputs) -> Work:
     return Work((asked.widest,), (*places(made, asked.windows), np.full(1, -1)))
 
 

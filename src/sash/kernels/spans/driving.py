@@ -16,7 +16,7 @@ from sash.kernels.algorithm import COVER, EVENTS, Algorithm, Need
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.inputs import Inputs, whole
 from sash.kernels.needs import commutative
-from sash.kernels.spans.layout import Asked, refuse
+from sash.kernels.spans.layout import Workload, refuse
 from sash.kernels.spans.lists import larger
 
 
@@ -116,7 +116,7 @@ def _answer(
     postpone: int = 0,
     **settings: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
-    made, asked = technique.made(inputs), Asked(first, last, lo, hi, postpone)
+    made, asked = technique.made(inputs), Workload(first, last, lo, hi, postpone)
     states, held = asked.states(made)
     work: Work = technique.work(made, asked, inputs, **settings)
     columns = inputs.lifted(values)

@@ -88,10 +88,10 @@ def places(made: Specialised, count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.zeros(count, made.state), np.zeros(count, np.uint8)
 
 
-class Asked:
+class Workload:
     """Events and windows as kernels take them, and how much of them is open at a time.
 
-    >>> asked = Asked([0, 2], [1, 6], [0, 1], [3, 4], 1)
+    >>> asked = Workload([0, 2], [1, 6], [0, 1], [3, 4], 1)
     >>> asked.cells, asked.windows
     (5, 3)
     """

@@ -25,7 +25,7 @@ from sash.kernels.algorithm import COVER, Algorithm
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans.driving import Work, answers_windows, covers
-from sash.kernels.spans.layout import CLOCK, Asked, adding, at_least, clear, places, touched
+from sash.kernels.spans.layout import CLOCK, Workload, adding, at_least, clear, places, touched
 from sash.kernels.spans.load import Load
 
 
@@ -138,7 +138,7 @@ def _cover_work(made: Specialised, begin: np.ndarray, end: np.ndarray, height: i
     return base, height, levels, filled
 
 
-def _work(made: Specialised, asked: Asked, inputs: Inputs, height: int = USUAL) -> Work:
+def _work(made: Specialised, asked: Workload, inputs: Inputs, height: int = USUAL) -> Work:
     height, both = at_least("height", height, 1), int(inputs.aggregate.cumulative)
     count = asked.cells * height
     return Work((height, both), (*places(made, count), *places(made, count * both), np.full(1, -1)))

@@ -19,7 +19,7 @@ import numpy as np
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans.driving import Work, answers_windows, covers
-from sash.kernels.spans.layout import CLOCK, Asked, adding, clear, places
+from sash.kernels.spans.layout import CLOCK, Workload, adding, clear, places
 
 
 @kernel
@@ -99,7 +99,7 @@ def slicing(agg: Any) -> Any:
     return answer
 
 
-def _work(made: Specialised, asked: Asked, inputs: Inputs) -> Work:
+def _work(made: Specialised, asked: Workload, inputs: Inputs) -> Work:
     both = int(inputs.aggregate.cumulative)
     cells = (*places(made, asked.cells), *places(made, asked.cells * both))
     return Work((both,), (*cells, np.full(1, -1)))

@@ -16,11 +16,11 @@ from sash.kernels.needs import exact_or_selective, selective_or_invertible
 from sash.kernels.spans import sweeping_cumulative as cumulative
 from sash.kernels.spans import sweeping_selective as selective
 from sash.kernels.spans.driving import Work, answers_windows
-from sash.kernels.spans.layout import CLOCK, Asked
+from sash.kernels.spans.layout import CLOCK, Workload
 from sash.kernels.spans.lists import LINKS, pool
 
 
-def _accumulated(made: Specialised, asked: Asked) -> Work:
+def _accumulated(made: Specialised, asked: Workload) -> Work:
     starting, stopping = (np.zeros(asked.cells, made.state) for _ in range(2))
     starts, stops = (np.zeros(asked.cells, np.int64) for _ in range(2))
     between, marks = np.zeros(1, made.state), np.zeros(cumulative.MARKS, np.int64)
@@ -28,13 +28,13 @@ def _accumulated(made: Specialised, asked: Asked) -> Work:
     return Work((), (starting, starts, stopping, stops, between, marks))
 
 
-def _selected(made: Specialised, asked: Asked) -> Work:
+def _selected(made: Specialised, asked: Workload) -> Work:
     links, lists, marks = pool(LINKS, asked.cells, selective.MARKS)
     kept, ends = np.zeros(asked.cells, made.state), np.zeros(asked.cells, np.int64)
     return Work((), (*lists, kept, ends), links, marks)
 
 
-def _work(made: Specialised, asked: Asked, inputs: Inputs) -> Work:
+def _work(made: Specialised, asked: Workload, inputs: Inputs) -> Work:
     return (_selected if inputs.aggregate.selective else _accumulated)(made, asked)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans.driving import Work, answers_windows
-from sash.kernels.spans.layout import CLOCK, Asked, adding, opened
+from sash.kernels.spans.layout import CLOCK, Workload, adding, opened
 from sash.kernels.spans.lists import LEFT, LINKS, append, let_go, pool
 
 DONE = 4  # of the marks, after those of the lists: how many windows are released
@@ -71,7 +71,7 @@ def tuple_buckets(agg: Any) -> Any:
     return answer
 
 
-def _work(made: Specialised, asked: Asked, inputs: Inputs) -> Work:
+def _work(made: Specialised, asked: Workload, inputs: Inputs) -> Work:
     links, lists, marks = pool(LINKS, asked.windows, DONE + 1)
     return Work((asked.widest,), tuple(lists), links, marks, asked.windows)
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sash.engine.encoding import combined, equality_key, order_key, tie_keys
 from sash.engine.framing import Framed, frame_bounds
 from sash.engine.memo import Memo
-from sash.engine.sorted_rows import Kept, Ranking, Remaining
+from sash.engine.sorted_rows import Ranking, Remaining, Selection
 from sash.engine.tables import one_array
 from sash.expressions.columns import Expression, Order
 from sash.expressions.evaluation import evaluate, predicate
@@ -28,7 +28,7 @@ Columns = tuple[Any, ...]  # the keys of columns
 Orders = tuple[Any, ...]  # the keys of orders
 
 
-class Specification:
+class SortedPartitions:
     """The rows of a table by partition and order; a position is a place in that."""
 
     def __init__(self, table: pa.Table, partition: tuple[Expression, ...], order: tuple[Order, ...]) -> None:
@@ -39,7 +39,7 @@ class Specification:
         self._columns: Memo[Any, pa.Array] = Memo()
         self._sources: Memo[Any, pa.Array] = Memo()
         self._frames: Memo[Any, Framed] = Memo()
-        self._remaining: Memo[Remaining, Kept] = Memo()
+        self._remaining: Memo[Remaining, Selection] = Memo()
         self._keys: Memo[Orders, list[np.ndarray]] = Memo()
         self._ranked: Memo[Orders, Ranked] = Memo()
         self._equals: Memo[tuple[bool, Orders], np.ndarray] = Memo()
@@ -103,7 +103,7 @@ class Specification:
         """Values of the rows as they came, by position."""
         return values if self.permutation is None else values[self.permutation]
 
-    def settle(self, columns: Iterable[Expression]) -> None:
+    def break_ties(self, columns: Iterable[Expression]) -> None:
         """Put peers in the order of some columns, so that what is asked does not depend on how the rows came.
 
         To be called before anything is asked for by position. Peers that are equal in these columns, too, are
@@ -184,11 +184,11 @@ class Specification:
             end_offsets=offsets[1],
         )
 
-    def remaining(self, condition: Expression | None, known: tuple[Expression, ...]) -> Kept:
+    def remaining(self, condition: Expression | None, known: tuple[Expression, ...]) -> Selection:
         """The rows that a filter lets through and that have no NULL in some columns."""
         names = tuple(sorted(column.key for column in known))
         key = Remaining(None if condition is None else condition.key, names)
-        return self._remaining.once(key, lambda: Kept(self, self._mask(condition, known), key))
+        return self._remaining.once(key, lambda: Selection(self, self._mask(condition, known), key))
 
     def _mask(self, condition: Expression | None, known: tuple[Expression, ...]) -> np.ndarray | None:
         mask = None if condition is None else predicate(condition, self.table)
@@ -208,7 +208,7 @@ class Specification:
         name = tuple(order.key for order in orders)
         return self._keys.once(name, lambda: [self.placed(key) for order in orders for key in self._order_key(order)])
 
-    def ranking(self, orders: tuple[Order, ...], kept: Kept) -> Ranking:
+    def ranking(self, orders: tuple[Order, ...], kept: Selection) -> Ranking:
         """All rows ranked by an order of a function's own, and the places of all rows among those kept."""
         names = tuple(order.key for order in orders)
         keys = self.keys(orders)
@@ -226,7 +226,7 @@ class Specification:
             name, lambda: self.placed(combined([equality_key(evaluate(each, self.table)) for each in columns]))
         )
 
-    def occurrences(self, columns: tuple[Expression, ...], kept: Kept) -> tuple[np.ndarray, np.ndarray]:
+    def occurrences(self, columns: tuple[Expression, ...], kept: Selection) -> tuple[np.ndarray, np.ndarray]:
         """For each row kept, where its value occurs before and after it in the partition."""
         name = tuple(column.key for column in columns), kept.key
         return self._occurrences.once(name, lambda: occurrences(kept.only(self.identity(columns)), kept.segments))
