@@ -27,7 +27,7 @@ def test_nothing_is_left_of_a_query(ask, monkeypatch):
             super().__init__(*given)
             made.append(weakref.ref(self))
 
-    monkeypatch.setattr(evaluating, "Specification", Watched)
+    monkeypatch.setattr(evaluating, "SortedPartitions", Watched)
     table = pa.table({"t": [1, 2, 3], "v": [2, None, 5]})
     gc.collect()
     gc.disable()

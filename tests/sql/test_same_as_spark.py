@@ -4,6 +4,7 @@ import pytest
 
 import sash
 from sash.errors import SashError
+from sash.sql import dispatch
 
 TABLES = {
     "t": "values ('a', 3, 1, 1.5), ('a', 1, 2, 2.5), ('b', null, 3, 0.5), ('b', 2, 4, 4.5), ('b', 2, 5, 3.5) t(k, x, y, v)",
