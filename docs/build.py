@@ -15,7 +15,7 @@ from sash.algebra.catalogue import FUNCTIONS, builtin
 from sash.algebra.catalogue.declaring import Function
 from sash.kernels.fifo import ALGORITHMS
 from sash.pipelines.connectors import CONNECTORS
-from sash.planner.algorithms import ALGORITHMS as PLANNED
+from sash.planner.collecting import OPERATIONS, listed
 
 HERE = Path(__file__).parent
 KERNELS = Path(sash.kernels.__file__).parent
@@ -41,9 +41,9 @@ def algorithms() -> str:
     """Every window algorithm with its card."""
     lines = ["| `using=` | what it is | needs | combines | space | ranges |", "|---|---|---|---|---|---|"]
     for name, algorithm in ALGORITHMS.items():
-        card = dict(re.findall(r"^(order|needs|time|space|paper)\s+(.*)$", algorithm.card, re.MULTILINE))
-        title = (algorithm.make.__doc__ or algorithm.card).splitlines()[0].partition(": ")[2]
-        marks = "✓" if algorithm.ranges else ""
+        card = dict(re.findall(r"^(order|needs|time|space|paper)\s+(.*)$", algorithm.kernel.card, re.MULTILINE))
+        title = (algorithm.kernel.make.__doc__ or algorithm.kernel.card).splitlines()[0].partition(": ")[2]
+        marks = "✓" if algorithm.kernel.ranges else ""
         lines.append(f"| `{name}` | {title} | {card['needs']} | {card['time']} | {card['space']} | {marks} |")
     return "\n".join(lines)
 
@@ -58,10 +58,10 @@ def window_functions() -> str:
 
 
 def index_algorithms() -> str:
-    """Every algorithm that answers frames, by the question it answers."""
-    lines = ["| question | `using=` | what it is | for comparison |", "|---|---|---|---|"]
-    for each in PLANNED:
-        lines.append(f"| {each.question} | `{each.name}` | {each.words} | {'' if each.offered else '✓'} |")
+    """Every algorithm that answers frames, by the operation it answers."""
+    lines = ["| operation | `using=` | what it is | for comparison |", "|---|---|---|---|"]
+    for each in (each for operation in OPERATIONS for each in listed(operation)):
+        lines.append(f"| {each.operation} | `{each.name}` | {each.words} | {'' if each.offered else '✓'} |")
     return "\n".join(lines)
 
 
@@ -76,7 +76,7 @@ def cards(room: str) -> str:
         card = {name: " ".join(words.split()) for name, words in CARD.findall(text)}
         if "time" not in card and "paper" not in card:  # a helper
             continue
-        names = [name for name, algorithm in ALGORITHMS.items() if algorithm.card.strip() == text] or [file.stem]
+        names = [name for name, algorithm in ALGORITHMS.items() if algorithm.kernel.card.strip() == text] or [file.stem]
         words = [card.get(name, "") for name in ("order", "needs", "time", "space", "paper")]
         cells = [", ".join(f"`{name}`" for name in names), text.splitlines()[0], *words]
         lines.append("| " + " | ".join(re.sub(r"([|*])", r"\\\1", cell) for cell in cells) + " |")
@@ -116,7 +116,10 @@ MADE = {
     "algorithms": algorithms,
     "window functions": window_functions,
     "index algorithms": index_algorithms,
-    **{f"cards of {room}": partial(cards, room) for room in ("fifo", "index", "slices", "spans", "sorting")},
+    **{
+        f"cards of {room}": partial(cards, room)
+        for room in ("fifo", "structures", "operations", "slices", "spans", "sorting")
+    },
 }
 
 

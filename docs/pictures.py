@@ -1,16 +1,18 @@
-"""Draws the pictures of docs/concepts.md as SVG; with --check, says whether they are up to date.
+"""Draws the pictures of docs/concepts.md and docs/extending.md as SVG; with --check, says whether they are up to date.
 
 Colours follow the reader's light or dark scheme; the background is part of the picture, so that it can be read on any.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
 from html import escape
 from itertools import pairwise
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "pictures"
+SOURCES = Path(__file__).parent.parent / "src" / "sash"
 WIDTH = 760
 STYLE = """
   text { font: 13px system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; fill: #263238; }
@@ -316,7 +318,98 @@ def planner() -> Picture:
     return picture
 
 
-PICTURES = {each.__name__: each for each in (frames, exclude, algebra, slices, slicers, spans, watermark, planner)}
+FACADE = {"sash", "checking", "frames", "streams"}
+COMMON = {"errors", "libraries", "options", "version"}  # what every room may use
+ROOMS = {  # by column: what stands there, in words
+    "cli": (1, "sash run, sql, new, demo"),
+    "pipelines": (1, "TOML files, checked and run"),
+    "façade": (1, "withColumns, sql, stream, explain"),
+    "sql": (1, "a query's window calls"),
+    "spark": (1, "exchanges, tasks, state"),
+    "functions": (2, "sf.max, sf.median …"),
+    "engine": (1, "sorts, bounds, answers, in Arrow"),
+    "planner": (0, "which algorithm, and why"),
+    "kernels": (1, "the algorithms, compiled"),
+    "windows": (1, "frames, extents, bounds"),
+    "algebra": (2, "aggregates and calls"),
+    "expressions": (1, "columns and predicates"),
+}
+WAY = ("façade sql", "sql spark", "spark engine", "façade engine", "engine planner", "engine kernels")
+
+
+def used_rooms() -> dict[str, set[str]]:
+    """Which rooms each room imports, wherever in its files; those that all use are left out."""
+
+    def room(name):
+        first = name.split(".")[1] if "." in name else "sash"
+        return "façade" if first in FACADE else first
+
+    used = {}
+    for file in sorted(SOURCES.rglob("*.py")):
+        here = room(".".join(["sash", *file.relative_to(SOURCES).with_suffix("").parts]).removesuffix(".__init__"))
+        names = set()
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {name.name for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module == "sash":
+                modules = {path.stem for path in SOURCES.iterdir()}
+                names |= {f"sash.{name.name}" if name.name in modules else "sash" for name in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add(node.module)
+        rooms = {room(name) for name in names if name.split(".")[0] == "sash"}
+        used.setdefault(here, set()).update(rooms - COMMON - {here})
+    return {name: others for name, others in used.items() if name not in COMMON}
+
+
+def below(name, used) -> set[str]:
+    """All rooms that a room uses, by way of others, too."""
+    return set().union(*({each} | below(each, used) for each in used[name]))
+
+
+def rooms() -> Picture:
+    """What imports what, and the way of a query."""
+    used = used_rooms()
+    levels = dict.fromkeys(used, 0)
+    for name in sorted(used, key=lambda name: len(below(name, used)), reverse=True):
+        for each in used[name]:
+            levels[each] = max(levels[each], levels[name] + 1)
+    picture = Picture(
+        "The rooms of Sash: each imports rooms below it; a query goes the red way", 60 * len({*levels.values()}) + 46
+    )
+    wide, high = 200, 40
+
+    def corner(name):
+        return 24 + 256 * ROOMS[name][0], 22 + 60 * levels[name]
+
+    for name, others in used.items():
+        direct = {each for each in others if not any(each in below(other, used) for other in others)}
+        way = {to for start, to in map(str.split, WAY) if start == name}
+        if not way <= others:
+            raise ValueError(f"a query goes from {name} to {way - others}, which {name} does not import")
+        x, y = corner(name)
+        for each in sorted(direct | way):
+            to_x, to_y = corner(each)
+            style = "mark" if each in way else "line"
+            if x == to_x and levels[each] > levels[name] + 1 and each in way:  # around those between
+                picture.path([(x, y + 20), (x - 36, y + 20), (x - 36, to_y + 20)], style)
+                picture.arrow(x - 36, to_y + 20, to_x - 2, to_y + 20, style)
+                picture.text(x - 46, (y + to_y) / 2 + 24, "Arrow, pandas, polars", "small faint", "end")
+                continue
+            side = (to_x > x) - (to_x < x)
+            start, end = x + wide / 2 + 95 * side, to_x + wide / 2 - 95 * side
+            picture.arrow(start, y + high, end, to_y - 2, style)
+    for name, (_, words) in ROOMS.items():
+        x, y = corner(name)
+        picture.box(x, y, wide, high, "two" if any(name in step.split() for step in WAY) else "box")
+        picture.text(x + wide / 2, y + 17, name, "strong", "middle")
+        picture.text(x + wide / 2, y + 33, words, "small faint", "middle")
+    picture.text(736, picture.height - 14, f"used by all: {', '.join(sorted(COMMON))}", "small faint", "end")
+    return picture
+
+
+PICTURES = {
+    each.__name__: each for each in (frames, exclude, algebra, slices, slicers, spans, watermark, planner, rooms)
+}
 
 
 def main() -> int:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from sash.kernels.algorithm import Occurrences, Task
+from sash.planner import algorithms
 from sash.windows.bounds import Bounds
 
 EXCLUDES = ("nothing", "current row", "group", "ties")
@@ -29,9 +31,20 @@ class Coded:
         before[order[1:][same]], after[order[:-1][same]] = order[:-1][same], order[1:][same]
         return before, after
 
+    @property
+    def occurrences(self):
+        """The same as kernels take it."""
+        return Occurrences(*self.neighbours, lambda: (self.codes, self.distinct))
+
     def frames(self):
         """The codes in each frame."""
         return [self.codes[rows] for rows in rows_of(self.bounds)]
+
+
+def able(operation, bounds):
+    """The algorithms that can run an operation over these frames."""
+    task = Task(operation, len(bounds), bounds.length, bounds.shape, bounds.holes, bounds.widest)
+    return [each for each in algorithms(operation) if not each.refusal(task)]
 
 
 def rows_of(bounds):

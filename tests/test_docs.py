@@ -50,7 +50,8 @@ def test_what_is_made_is_up_to_date(writer):
 
 
 def test_every_picture_is_shown():
-    shown = set(re.findall(r"\(pictures/(\w+)\.svg\)", (HOME / "docs" / "concepts.md").read_text()))
+    pages = "".join((HOME / "docs" / f"{page}.md").read_text() for page in ("concepts", "extending"))
+    shown = set(re.findall(r"\(pictures/(\w+)\.svg\)", pages))
     drawn = runpy.run_path(str(HOME / "docs" / "pictures.py"))["PICTURES"]
     assert shown == set(drawn) == {file.stem for file in (HOME / "docs" / "pictures").glob("*.svg")}
 

@@ -1,4 +1,7 @@
-"""A room imports only the rooms above it, and the façade imports next to nothing."""
+"""A room imports only the rooms above it, a part of a room only certain parts, and nothing imports itself in a circle.
+
+Imports are seen wherever they stand: within functions, and where only types are checked, too.
+"""
 
 import ast
 import subprocess
@@ -14,6 +17,7 @@ ROOMS = [
     "errors",
     "version",
     "options",
+    "libraries",
     "algebra",
     "expressions",
     "functions",
@@ -36,7 +40,50 @@ OWNERS = {  # libraries that belong to certain rooms
     "sqlglot": {"expressions", "sql"},
     "pydantic": {"pipelines"},
 }
+PARTS = {  # of a room, and which others each may use; the files that stand alone in a room are "files"
+    "kernels": {
+        "compiling": set(),
+        "files": {"compiling"},
+        "fifo": {"compiling", "files"},
+        "structures": {"compiling", "files"},
+        "operations": {"compiling", "files", "structures"},
+        "folding": {"compiling", "files", "structures", "fifo"},
+        "sorting": {"compiling", "files", "structures"},
+        "slices": {"compiling", "files", "sorting"},
+        "spans": {"compiling", "files"},
+    },
+    "expressions": {
+        "files": set(),
+        "arrow": {"files"},
+        "evaluation": {"files", "arrow"},
+    },
+    "engine": {
+        "files": set(),
+        "answering": {"files"},
+        "evaluating": {"files", "answering"},
+        "ranges": {"files"},
+        "spilling": {"files", "ranges"},
+        "carrying": {"files", "answering", "evaluating"},
+        "streams": {"files", "answering", "evaluating", "spilling"},
+    },
+}
+FILES_OF_PARTS = {  # files that are not in the folder of their part
+    "sash.kernels.folding": "folding",
+    "sash.engine.evaluating": "evaluating",
+    "sash.engine.ties": "evaluating",
+    "sash.engine.sliding_fold": "evaluating",
+    "sash.engine.sliding_window": "evaluating",
+    "sash.expressions.evaluation": "evaluation",
+}
 FILES = sorted(HOME.rglob("*.py"))
+
+
+def module(path):
+    parts = ("sash", *path.relative_to(HOME).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module(path): path for path in FILES}
 
 
 def imports(path):
@@ -46,9 +93,21 @@ def imports(path):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports by a relative path"
-            yield node.module
-            if node.module == "sash":
-                yield from (f"sash.{name.name}" for name in node.names)
+            names = {f"{node.module}.{name.name}" for name in node.names}
+            if node.module == "sash" or names <= MODULES.keys():
+                yield from names
+            else:
+                yield node.module
+                yield from names & MODULES.keys()
+
+
+def part(name):
+    """The part of a room that a module is in, or nothing where the room has none."""
+    _, room, *rest = [*name.split("."), ""]
+    if room not in PARTS or not rest[0]:
+        return None
+    found = FILES_OF_PARTS.get(name)
+    return found or (rest[0] if (HOME / room / rest[0]).is_dir() else "files")
 
 
 def room(path):
@@ -65,6 +124,29 @@ def test_a_room_imports_only_rooms_above_it(path):
         if parts[0] == "sash" and len(parts) > 1:
             assert ROOMS.index(parts[1]) <= ROOMS.index(here), f"{here} must not import {name}"
         assert here in OWNERS.get(parts[0], {here}), f"{here} must not import {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOME)))
+def test_a_part_of_a_room_imports_only_certain_parts(path):
+    name, here = room(path), part(module(path))
+    if here is None:
+        return
+    assert here in PARTS[name], f"PARTS must say which parts of {name} {here} may import"
+    for each in imports(path):
+        if each.startswith(f"sash.{name}."):
+            assert part(each) in {here} | PARTS[name][here], f"{here} of {name} must not import {each}"
+
+
+def test_no_module_imports_itself_in_a_circle():
+    wanted = {
+        name: {each for each in imports(path) if each in MODULES and each != name} for name, path in MODULES.items()
+    }
+    while True:  # what imports nothing that is left is in no circle
+        free = {name for name, others in wanted.items() if not others & wanted.keys()}
+        if not free:
+            break
+        wanted = {name: others for name, others in wanted.items() if name not in free}
+    assert wanted == {}
 
 
 def test_numba_is_imported_by_one_file():

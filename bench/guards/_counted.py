@@ -15,8 +15,8 @@ import numpy as np
 from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import native
 from sash.kernels.fifo import slide
-from sash.kernels.index.merge_sort_tree import MergeSortTree
 from sash.kernels.sorting.radix import argsort
+from sash.kernels.structures.merge_sort_tree import MergeSortTree
 
 native.processor = lambda: ("any", "x86-64", "")
 

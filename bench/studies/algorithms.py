@@ -40,7 +40,7 @@ def run(bench):
 
 def tasks(name, column, size):
     """A push of all rows by each algorithm that can."""
-    able = [each for each, kernel in ALGORITHMS.items() if not refusal(kernel, builtin(name))]
+    able = [each for each, algorithm in ALGORITHMS.items() if not refusal(algorithm, builtin(name))]
     return {each: partial(push, each, name, column, size) for each in able if each != "pba" or size >= 1_024}
 
 

@@ -8,6 +8,7 @@ and by a whole query from table to table. The techniques that take events one by
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 os.environ["SASH_THREADS"] = "1"
 
@@ -19,19 +20,16 @@ import pyarrow as pa
 import sash
 from bench.papers.spans_2021._common import AGGREGATES, synthetic
 from sash import functions as sf
-from sash.kernels.index.folding import exact
-from sash.kernels.index.merging import state_of
-from sash.kernels.spans import COVERS
-from sash.planner.spans import HEIGHTS, Technique, choose, load_of
+from sash.kernels.inputs import exact
+from sash.kernels.operations.merging import state_of
+from sash.kernels.spans import difference, doubling, slicing
+from sash.kernels.spans.load import load_of
+from sash.kernels.spans.multilevel_slicing import COVERING as LEVELS
+from sash.planner import cheapest
 
 TITLE = "Events that last: what folding costs, and what the planner chooses"
 EACH = (1, 3, 10, 100, 1_000)  # cells that an event covers
-TECHNIQUES = (
-    Technique("slicing"),
-    Technique("difference"),
-    Technique("doubling"),
-    *(Technique("multilevel_slicing", height) for height in HEIGHTS),
-)
+TECHNIQUES = (slicing.COVERING, difference.COVERING, doubling.COVERING, *LEVELS.variants)
 
 
 def run(bench):
@@ -49,7 +47,7 @@ def costs(bench, events):
         for name, inputs in AGGREGATES.items():
             found = covered(bench, inputs, values, begin, begin + each, f"{name}, {each} cells")
             load = load_of(np.full(events, each), events // 10 + each)
-            chosen = choose(inputs.aggregate, exact(state_of(inputs)), load)
+            chosen = cheapest(replace(load, aggregate=inputs.aggregate, exact=exact(state_of(inputs)))).algorithm
             ratios.append(found[chosen] / min(found.values()))
             nanoseconds = (found[one] / events * 1e9 if one in found else None for one in TECHNIQUES)
             lines.append([each, name, *nanoseconds, named(chosen), ratios[-1]])
@@ -71,9 +69,7 @@ def cover(technique, inputs, values, begin, end):
     """Fold events into fresh cells."""
     cells = int(end[-1]) + 1
     states, held = np.zeros(cells, state_of(inputs)), np.zeros(cells, np.uint8)
-    options = {"height": technique.height} if technique.name == "multilevel_slicing" else {}
-    given = (values,) if inputs.dtypes else ()
-    COVERS[technique.name].cover(inputs, given, begin, end, states, held, **options)
+    technique.run(inputs, (values,) if inputs.dtypes else (), begin, end, states, held)
 
 
 def insertions(bench, events):
@@ -81,8 +77,10 @@ def insertions(bench, events):
     starts, ends, values = synthetic(16, events)
     begin, end = starts // 1000, (ends - 1) // 1000 + 1
     tasks = {
-        f"kernel, {name} by {technique}": partial(cover, Technique(technique), AGGREGATES[name], values, begin, end)
-        for name, technique in (("count", "slicing"), ("count", "difference"), ("max", "slicing"))
+        f"kernel, {name} by {technique.COVERING.name}": partial(
+            cover, technique.COVERING, AGGREGATES[name], values, begin, end
+        )
+        for name, technique in (("count", slicing), ("count", difference), ("max", slicing))
     }
     moments = {"start": pa.array(starts, pa.timestamp("us")), "end": pa.array(ends, pa.timestamp("us"))}
     stream = sash.stream(pa.table({**moments, "v": values}), span=("start", "end"))
@@ -95,4 +93,4 @@ def insertions(bench, events):
 
 
 def named(technique):
-    return f"{technique.height} levels" if technique.height > 1 else technique.name
+    return f"{technique.height} levels" if technique in LEVELS.variants else technique.name

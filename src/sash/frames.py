@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from sash.libraries import is_spark
+
 if TYPE_CHECKING:
     from sash.algebra import Over
     from sash.planner import Plan
@@ -29,7 +31,7 @@ def withColumns(frame: Frame, columns: Mapping[str, Over]) -> Frame:
     [5.0, 6.0, 6.0, 7.0]
 
     """
-    if _is_spark(frame):
+    if is_spark(frame):
         from sash.spark import frames
 
         return cast(Frame, frames.with_columns(frame, columns))
@@ -60,15 +62,10 @@ def explain(frame: Any, columns: Any = None, *, args: Any = None, spark: Any = N
         from sash.sql.running import explain as explain_query
 
         return explain_query(frame, columns if args is None else args, spark=spark, **tables)
-    if _is_spark(frame):
+    if is_spark(frame):
         from sash.spark import frames
 
         return frames.explain(frame, columns)
     from sash.engine.evaluating import explain
 
     return explain(frame, columns)
-
-
-def _is_spark(frame: Any) -> bool:
-    """Whether this is a DataFrame of PySpark, classic or Connect, or of its pandas API."""
-    return type(frame).__module__.partition(".")[0] == "pyspark" and type(frame).__name__ == "DataFrame"

@@ -18,9 +18,8 @@ from typing import Any
 from sash.algebra import Call
 from sash.algebra.catalogue import FUNCTIONS, builtin
 from sash.algebra.catalogue import declaring as d
-from sash.expressions.columns import Foreign, as_predicate, lit
+from sash.expressions.columns import Foreign, Order, lit  # noqa: F401, an order is part of the vocabulary
 from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
-    Order,
     asc,
     asc_nulls_first,
     asc_nulls_last,
@@ -28,7 +27,7 @@ from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
     desc_nulls_first,
     desc_nulls_last,
 )
-from sash.expressions.parsing import parse
+from sash.expressions.parsing import as_predicate, parse
 
 _ELSEWHERE = {
     "col": "sash.col",

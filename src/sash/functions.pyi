@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 from sash.algebra import Call as Call
 from sash.algebra.catalogue.declaring import Function
-from sash.expressions.orders import Order as Order
+from sash.expressions.columns import Order as Order
 from sash.expressions.orders import asc as asc
 from sash.expressions.orders import asc_nulls_first as asc_nulls_first
 from sash.expressions.orders import asc_nulls_last as asc_nulls_last

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sash.libraries import is_spark
+
 if TYPE_CHECKING:
     from sash.engine.streams.board import Board
-    from sash.engine.streams.sources import Source
 
 
 def stream(
@@ -52,18 +53,12 @@ def stream(
     from sash.engine.streams.board import Board
     from sash.engine.streams.settings import settings_of, spans_of
     from sash.engine.streams.sources import source_of
-    from sash.expressions.columns import is_pyspark
 
-    opened = _on_spark(source) if is_pyspark(source, "DataFrame") else source_of(source)
+    if is_spark(source):
+        from sash.spark.frames import stream_source
+
+        opened = stream_source(source)
+    else:
+        opened = source_of(source)
     spans = spans_of(span, postpone, longest, pair, time)
     return Board(opened, settings_of(time, key, watermark, offset, slicer, spans))
-
-
-def _on_spark(frame: Any) -> Source:
-    if frame.isStreaming:
-        from sash.spark.streaming import StreamingSource
-
-        return StreamingSource(frame)
-    from sash.spark.streams import SparkSource
-
-    return SparkSource(frame)

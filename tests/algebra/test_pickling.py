@@ -36,7 +36,7 @@ DESCRIBE = """
     from sash.algebra import Aggregate
     from sash.algebra.catalogue import builtin
     from sash.kernels.compiling.specialise import _key
-    from sash.kernels.index.prefix import prefix
+    from sash.kernels.structures.prefix import prefix
 
     def describe(over):
         function = over.call.aggregate

@@ -1,6 +1,7 @@
 """What every function answers for a frame of no rows, and of none that it counts, on every path in the process."""
 
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -144,3 +145,19 @@ def test_every_function_of_a_window_without_rows_that_it_counts(kind):
         asked.append(name)
     assert {"top_k", "collect_list", "count_distinct", "sum", "median"} <= set(asked)
     assert wrong(board.results().to_pydict(), asked) == {}
+
+
+PLAIN = (
+    sf.sum("x"), sf.moment_sketch("x"), sf.moment_quantile("x", 0.5), sf.bloom_filter("x"), sf.top_k("x", 2),
+    sf.collect_list("x"), sf.first_n("x", 1), sf.collect_set("x"), sf.ith_youngest("x", 2), sf.geometric_mean("x"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("call", PLAIN, ids=str)
+@pytest.mark.parametrize("condition", ["i > 9", "x > 2"])
+def test_plain_python_answers_as_compiled_functions_do_where_frames_are_empty(call, condition):
+    window = BY.rowsBetween(-1, 0)
+    plain = replace(call, aggregate=call.aggregate.but(compiled=False))
+    columns = {"compiled": call.filter(condition).over(window), "plain": plain.filter(condition).over(window)}
+    found = sash.withColumns(ROWS, columns)
+    assert found["plain"].to_pylist() == found["compiled"].to_pylist()

@@ -18,19 +18,19 @@ from sash import functions as sf
 from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import interpreted
 from sash.kernels.compiling.routine import Routine
-from sash.kernels.index.counters import nearby
-from sash.kernels.index.distinct_fold import _slid
 from sash.kernels.inputs import Inputs
+from sash.kernels.operations.distinct_fold import _slid
+from sash.kernels.structures.counters import nearby
 from sash.windows.bounds import MONOTONIC, Bounds
 
 ROWS, TIMES = 256, 4
 FEWER = {"mad": 64}  # it asks for a median so many times
 CONSTANTS = {  # what is few, made fewer, so that few rows show how the steps grow
-    "sash.planner.algorithms.SHORT": 8,
-    "sash.kernels.index.range_tree.SHORT": 8,
-    "sash.kernels.index.range_tree.NEAR": 64,
-    "sash.kernels.index.counters.LONG": 8,
-    "sash.kernels.index.counters.FINEST": 2,
+    "sash.kernels.structures.small_frames.SHORT": 8,
+    "sash.kernels.operations.range_tree.SHORT": 8,
+    "sash.kernels.operations.range_tree.NEAR": 64,
+    "sash.kernels.structures.counters.LONG": 8,
+    "sash.kernels.structures.counters.FINEST": 2,
 }
 MADE_BY_NUMPY = ("empty", "zeros", "full", "empty_like", "zeros_like", "full_like", "arange", "repeat", "concatenate",
                  "append", "cumsum", "diff", "where", "flatnonzero", "searchsorted", "unique", "bincount", "lexsort",
@@ -348,7 +348,7 @@ def test_the_way_from_frame_to_frame_is_short(frames):
     """Mode and entropy walk from one frame to the next in an order of their own."""
     rows = 1 << 14
     lo, hi = EACH[frames](np.arange(rows), rows, np.random.default_rng(0))
-    with mock.patch("sash.kernels.index.counters.FINEST", 2):
+    with mock.patch("sash.kernels.structures.counters.FINEST", 2):
         order, _ = nearby(Bounds(lo.astype(np.int32), hi.astype(np.int32), rows))
     way = np.abs(np.diff(lo[order])).sum() + np.abs(np.diff(hi[order])).sum()
     assert way <= 2 * rows**1.5

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from sash import Aggregate, SashError, Window, col
 from sash import functions as sf
 from sash.engine import SlidingWindow
-from sash.engine.live_rows import SPARE, LiveRows
+from sash.engine.sliding_state import SPARE, LiveRows
 from sash.errors import Overflow
 
 PRIME = 10007

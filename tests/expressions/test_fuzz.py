@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from sash.errors import SashError
 from sash.expressions import evaluation
-from sash.expressions.functions import FUNCTIONS
 from sash.expressions.intervals import clock, interval
 from sash.expressions.orders import as_order
 from sash.expressions.parsing import parse
+from sash.expressions.spark_names import FUNCTIONS
 
 SOUND = [
     "qty between 1 and 9 and side is not null",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sash.errors import SashError
 from sash.expressions import Months, bind, col, interval, lit, parse
 from sash.expressions.columns import Cast, Name, Operation
-from sash.expressions.functions import FUNCTIONS
+from sash.expressions.spark_names import FUNCTIONS
 
 
 @pytest.mark.parametrize(

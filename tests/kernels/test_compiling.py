@@ -117,7 +117,7 @@ def test_sums_of_small_numbers_are_exact(kind, state):
     most = 2**20 if kind == "f4" else np.iinfo(kind).max // (4 if kind == "u8" else 1)
     column = np.array([most, most - 1, most, 1, 0, most], kind)
     aggregate = Aggregate("total", lift=lambda x: x, combine=add)
-    made = specialise(ALGORITHMS["two_stacks"], aggregate, (column.dtype,), "size")
+    made = specialise(ALGORITHMS["two_stacks"].kernel, aggregate, (column.dtype,), "size")
     assert (made.state, made.answer) == (np.dtype(state), np.dtype(state))
     assert answers(aggregate, column) == [sum(column[max(i - 2, 0) : i + 1].tolist()) for i in range(len(column))]
 
@@ -198,7 +198,9 @@ def test_helpers_are_compiled_too_wherever_they_are():
 
 def test_other_input_types_are_other_kernels():
     aggregate = Aggregate("total", lift=lambda x: x, combine=add)
-    kinds = {specialise(ALGORITHMS["two_stacks"], aggregate, (kind,)).state.str for kind in ("f4", "f8", "i8", "u8")}
+    kinds = {
+        specialise(ALGORITHMS["two_stacks"].kernel, aggregate, (kind,)).state.str for kind in ("f4", "f8", "i8", "u8")
+    }
     assert kinds == {"<f4", "<f8", "<i8", "<u8"}
 
 

@@ -139,7 +139,7 @@ def test_processes_agree_on_every_algorithm_and_every_built_in():
         """
     first, second = (elsewhere(script, seed=seed).splitlines() for seed in (1, 2))
     assert first == second
-    here = {kernel.name: digest(kernel.make) for kernel in ALGORITHMS.values()}
+    here = {each.name: digest(each.kernel.make) for each in ALGORITHMS.values()}
     for name in FUNCTIONS:
         with suppress(TypeError):
             aggregate = builtin(name)

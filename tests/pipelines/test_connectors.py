@@ -97,7 +97,7 @@ def test_the_schema_names_the_formats(part, is_there):
 
 def test_a_further_connector_is_one_source_file_and_one_test_file(tmp_path):
     """The recipe in the docs, followed to the letter in a copy of Sash."""
-    section = RECIPE.read_text().split("\n## A connector\n")[1].split("\n## ")[0]
+    section = RECIPE.read_text().split("\n## A pipeline sink\n")[1].split("\n## ")[0]
     source, test = re.findall(r"^```\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(HOME / "src", tmp_path / "src", ignore=unwanted)

@@ -10,12 +10,8 @@ import pytest
 import sash
 from sash import SashError, Window
 from sash import functions as sf
-from sash.engine.answering.searching import MODULES
 from sash.errors import Refused
-from sash.kernels.index import wavelet_matrix
-from sash.planner import Task, choose
-from sash.planner.algorithms import (
-    ALGORITHMS,
+from sash.kernels.algorithm import (
     COUNT,
     DENSE,
     DISTINCT,
@@ -24,9 +20,13 @@ from sash.planner.algorithms import (
     ENTROPY,
     FOLD,
     MODE,
-    NAMES,
     SELECT,
 )
+from sash.kernels.structures import wavelet_matrix
+from sash.planner import Task, algorithms, choose, names
+from sash.planner.collecting import OPERATIONS
+
+ALGORITHMS = tuple(each for operation in OPERATIONS for each in algorithms(operation))
 
 
 def table(rows):
@@ -84,6 +84,7 @@ LAST_700_OF_ALL = Window.orderBy("t").rowsBetween(-699, 0)
         (sf.count_distinct("v"), BACK_AND_FORTH, "swept_bitset"),
         (sf.dense_rank().order_by("v"), BACK_AND_FORTH, "range_tree"),
         (sf.mode("v"), BACK_AND_FORTH, "range_mode"),
+        (sf.mode("v"), BACK_AND_FORTH.exclude("ties"), "blocks"),
         (sf.entropy("v"), BACK_AND_FORTH, "blocks"),
         (sf.sum("q"), BACK_AND_FORTH, "prefix"),
         (sf.sum("v"), BACK_AND_FORTH, "segment_tree"),
@@ -120,6 +121,7 @@ def test_the_cheapest_that_can_is_taken(call, window, name):
         (sf.count_distinct("v"), SO_FAR.exclude("ties"), "merge_sort_tree", "needs frames without EXCLUDE"),
         (sf.count_distinct("v"), BACK_AND_FORTH, "occurrences", "needs frames that only move forward"),
         (sf.mode("v"), BACK_AND_FORTH, "counters", "needs frames that only move forward"),
+        (sf.mode("v"), SO_FAR.exclude("current row"), "range_mode", "needs frames without EXCLUDE"),
     ],
     ids=str,
 )
@@ -130,7 +132,7 @@ def test_a_refusal_names_the_algorithm_and_what_it_needs(ask, call, window, usin
     assert str(refused.value) == f"{using} {reason}"
 
 
-def test_an_algorithm_for_another_question_is_refused_with_those_there_are():
+def test_an_algorithm_for_another_operation_is_refused_with_those_there_are():
     with pytest.raises(Refused, match=r"^block_sort does not answer a fold; there are b_int, daba, .*, two_stacks$"):
         sash.withColumns(table(9), {"answer": sf.sum("q").over(SO_FAR, using="block_sort")})
     with pytest.raises(Refused, match=r"^prefix does not answer a count and select; there are block_sort, "):
@@ -140,13 +142,13 @@ def test_an_algorithm_for_another_question_is_refused_with_those_there_are():
 def test_an_unknown_name_is_told_all_names():
     with pytest.raises(SashError) as told:
         sash.withColumns(table(9), {"answer": sf.sum("q").over(SO_FAR, using="quick_sort")})
-    assert str(told.value) == f"using must be one of {', '.join(NAMES)}, got 'quick_sort'"
+    assert str(told.value) == f"using must be one of {', '.join(names())}, got 'quick_sort'"
     with pytest.raises(SashError, match="using must be the name of an algorithm, got 7"):
         sf.sum("q").over(SO_FAR, using=7)
 
 
-def test_of_two_questions_the_name_goes_to_the_one_it_answers():
-    count, select = (Task(question, 100, 100, "constant", widest=2000) for question in (COUNT, SELECT))
+def test_of_two_operations_the_name_goes_to_the_one_it_answers():
+    count, select = (Task(operation, 100, 100, "constant", widest=2000) for operation in (COUNT, SELECT))
     assert [choice.name for choice in choose([count, select], "block_sort")] == ["rank_bitset", "block_sort"]
     assert [choice.name for choice in choose([count, select], "swept_bitset")] == ["swept_bitset", "block_sort"]
     assert [choice.name for choice in choose([count, select], "wavelet_matrix")] == ["wavelet_matrix"] * 2
@@ -165,16 +167,13 @@ def test_a_choice_says_what_else_there_was():
     assert "; under a millisecond (" in str(few)
 
 
-QUESTIONS = tuple(dict.fromkeys(algorithm.question for algorithm in ALGORITHMS))
-
-
-@pytest.mark.parametrize("question", [question for question in QUESTIONS if question != DISTINCT_SELECT])
+@pytest.mark.parametrize("operation", [operation for operation in OPERATIONS if operation != DISTINCT_SELECT])
 @pytest.mark.parametrize("shape", ["constant", "monotonic", "arbitrary"])
 @pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("widest", [0, 1, 64, 65, 10**6])
-def test_every_question_has_an_answer_for_every_frame(question, shape, holes, widest):
+def test_every_operation_has_an_answer_for_every_frame(operation, shape, holes, widest):
     rough = sash.Aggregate("rough", lift=lambda x: x, combine=lambda a, b: a + b)
-    task = Task(question, 10**6, 10**6, shape, holes, widest, aggregate=rough)
+    task = Task(operation, 10**6, 10**6, shape, holes, widest, aggregate=rough)
     (choice,) = choose([task])
     assert math.isfinite(choice.seconds)
 
@@ -218,10 +217,10 @@ WINDOWS = [
 ]
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: f"{algorithm.name} for a {algorithm.question}")
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: f"{algorithm.name} for a {algorithm.operation}")
 def test_every_algorithm_by_name_agrees_with_the_default(algorithm):
     rows, answered = table(60), 0
-    for call in CALLS[algorithm.question]:
+    for call in CALLS[algorithm.operation]:
         for window in WINDOWS:
             asked = {"answer": call.over(window, using=algorithm.name)}
             try:
@@ -235,35 +234,11 @@ def test_every_algorithm_by_name_agrees_with_the_default(algorithm):
     assert answered > 0
 
 
-def test_calls_are_there_for_all_questions():
-    assert set(CALLS) == set(QUESTIONS)
+def test_calls_are_there_for_all_operations():
+    assert set(CALLS) == set(OPERATIONS)
 
 
-# A name reaches its kernel
-
-
-@pytest.mark.parametrize("name", [each.name for each in ALGORITHMS if each.question == FOLD])
-def test_a_fold_is_done_by_the_kernel_named(name):
-    from sash.engine.answering import folds
-
-    call = LARGEST("q") if name in ("slick_deque", "sparse_table") else sf.sum("q")
-    with mock.patch.object(folds, "fold", wraps=folds.fold) as fold:
-        sash.withColumns(table(30), {"answer": call.over(SO_FAR, using=name)})
-    assert [each.args[4] for each in fold.call_args_list] == [name]
-
-
-@pytest.mark.parametrize(
-    ("question", "name"),
-    [(each.question, each.name) for each in ALGORITHMS
-     if each.question in (SELECT, COUNT) and each.name not in ("window_order", "wavelet_matrix")],
-)  # fmt: skip
-def test_rows_are_found_by_the_kernel_named(question, name):
-    call, kernel = (sf.median("v"), "select") if question == SELECT else (sf.rank().order_by("v"), "count_below")
-    path = f"sash.kernels.index.{MODULES[name]}.{kernel}"
-    module = __import__(f"sash.kernels.index.{MODULES[name]}", fromlist=[kernel])
-    with mock.patch(path, wraps=getattr(module, kernel)) as found:
-        sash.withColumns(table(30), {"answer": call.over(LAST_9, using=name)})
-    assert found.call_count == 1
+# A name reaches its kernel: see test_every_algorithm
 
 
 @pytest.mark.parametrize("call", [sf.median("v"), sf.rank().order_by("v")], ids=str)

@@ -8,9 +8,8 @@ from collections import defaultdict
 import pyarrow as pa
 
 import sash
-from sash.engine.checking import checked
 from sash.engine.evaluating import _specifications, evaluate
-from sash.engine.reading import expressions_of
+from sash.engine.reading import checked, expressions_of
 from sash.engine.specification import Specification
 
 ID = "id"  # tells rows apart, and no expression reads it

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from sash.spark.hidden import UNSPELLABLE
 from sash.sql import blocks, statements
+from sash.sql.around import Scope
 from sash.sql.rewriting import Rewriting
-from sash.sql.scope import Scope
 from sash.sql.texts import shown
 from sash.sql.tokens import read
 

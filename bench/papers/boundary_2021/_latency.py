@@ -93,7 +93,7 @@ OWN = {"at": "int", "late": "int", "times": "Marks"}
 
 def clocked(name: str, columns: int) -> Kernel:
     """A kernel that has an algorithm slide by one row at a time over so many columns, and clocks each slide."""
-    inner = ALGORITHMS[name]
+    inner = ALGORITHMS[name].kernel
     row = {
         "values": "(" + "".join(f"values[{k}][i : i + 1], " for k in range(columns)) + ")",
         "base": "base + i", "rows": "1", "at": "0", "out": "(out[0][i : i + 1], out[1][i : i + 1])",

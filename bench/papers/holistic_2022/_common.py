@@ -27,7 +27,8 @@ from bench.papers.holistic_2022._comparators import in_tasks, incremental_anywhe
 from bench.peers._duckdb import Duck
 from sash import Window
 from sash import functions as sf
-from sash.kernels.index import incremental, order_statistic_tree
+from sash.kernels.operations import incremental
+from sash.kernels.structures import order_statistic_tree
 
 COLUMNS = ["l_shipdate", "l_extendedprice", "l_partkey"]
 SPEED = "million tuples a second"

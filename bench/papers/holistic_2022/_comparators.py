@@ -20,8 +20,8 @@ import numpy as np
 
 from sash.engine.answering import searching
 from sash.kernels.compiling import routine
-from sash.kernels.index import merge_sort_tree
-from sash.kernels.index.incremental import quickselect, replace, stays
+from sash.kernels.operations.incremental import quickselect, replace, stays
+from sash.kernels.structures import merge_sort_tree
 from sash.kernels.threads import shares, together
 
 THREADS = 2

@@ -10,10 +10,11 @@ import numpy as np
 from bench.papers.holistic_2022._comparators import sum_distinct
 from bench.papers.holistic_2022._counting import Steps
 from sash import functions as sf
-from sash.kernels.index import incremental, merge_sort_tree, order_statistic_tree, sorted_segment_tree
-from sash.kernels.index.merge_sort_annotated import fold_annotated
-from sash.kernels.index.ranked import Ranked
+from sash.kernels.operations import incremental
 from sash.kernels.sorting import distinct_codes, occurrences
+from sash.kernels.structures import merge_sort_tree, order_statistic_tree, sorted_segment_tree
+from sash.kernels.structures.merge_sort_annotated import fold_annotated
+from sash.kernels.structures.ranked import Ranked
 from sash.windows.bounds import MONOTONIC, Bounds
 
 

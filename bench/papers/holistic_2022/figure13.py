@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.harness import Bench
 from bench.papers.holistic_2022._comparators import threads
-from sash.kernels.index.merge_sort_tree import MergeSortTree
+from sash.kernels.structures.merge_sort_tree import MergeSortTree
 
 TITLE = "Figure 13: fanout and sampling of a merge sort tree"
 FANOUTS, SAMPLINGS = (2, 4, 8, 16, 32, 64, 256), (1, 4, 16, 32, 128, 1024)

@@ -21,7 +21,7 @@ from bench.papers.holistic_2022._common import FUNCTIONS, TREE, lineitem, traili
 from bench.papers.holistic_2022._comparators import THREADS, threads
 from sash.engine.placing import Numbers, placed
 from sash.engine.specification import Specification
-from sash.kernels.index import merge_sort_tree
+from sash.kernels.structures import merge_sort_tree
 
 TITLE = "Figure 14: phases of a running distinct count"
 

@@ -18,9 +18,9 @@ from bench.harness.experiment import Bench, Lines
 from bench.harness.measuring import REPEAT
 from sash.algebra import Aggregate
 from sash.algebra.catalogue import builtin
+from sash.kernels.algorithm import FOLD, Task
 from sash.kernels.fifo import FlatFat, Sliding
-from sash.planner.algorithms import FOLD, Task
-from sash.planner.choosing import choose
+from sash.planner import choose
 from sash.windows.bounds import CONSTANT, MONOTONIC
 
 PAPER = {"Max": "max", "StdDev": "stddev"}  # what the figures aggregate, as Sash calls it

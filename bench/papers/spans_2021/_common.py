@@ -25,7 +25,7 @@ from bench.harness.experiment import Bench, Lines
 from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import specialise
 from sash.kernels.inputs import Inputs
-from sash.kernels.spans import ANSWERS
+from sash.kernels.spans import ANSWERS, driving
 from sash.planner.spans import with_height
 
 WAIT = 15_000  # the paper's time to postpone, in moments
@@ -127,7 +127,6 @@ class Cut:
         return max(self._kept(technique, aggregate) for aggregate in ("sum", "max"))
 
     def _kept(self, technique: str, aggregate: str) -> int:
-        module = ANSWERS[str(with_height(technique)[0])]
         given: list[list[np.ndarray]] = []
 
         def spying(*kind: Any) -> Any:
@@ -139,7 +138,7 @@ class Cut:
 
             return SimpleNamespace(state=made.state, run=run)
 
-        with patch.object(module, "specialise", spying):
+        with patch.object(driving, "specialise", spying):
             answers = self.answer(technique, aggregate)
         apart = {id(array) for array in (self.first, self.last, self.lo, self.hi, *answers)}
         return max(sum(array.nbytes for array in arrays if id(array) not in apart) for arrays in given)

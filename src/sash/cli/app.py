@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from sash.errors import SashError
+from sash.libraries import library_of
 
 app = typer.Typer(
     help="Aggregates over windows, on Spark.",
@@ -42,7 +43,7 @@ def told() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not isinstance(error, SashError) and type(error).__module__.partition(".")[0] != "pyspark":
+        if not isinstance(error, SashError) and library_of(error) != "pyspark":
             raise
         errors.print(str(error).strip().split("\n\n")[0], style="red", markup=False)
         raise typer.Exit(1) from None

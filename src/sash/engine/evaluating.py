@@ -25,14 +25,13 @@ from sash.engine.answering.lists import listed
 from sash.engine.answering.quantiles import quantile
 from sash.engine.answering.ranks import rank
 from sash.engine.answering.values import shift, value
-from sash.engine.checking import checked
 from sash.engine.placing import placed
-from sash.engine.reading import expressions_of
+from sash.engine.reading import checked, expressions_of
 from sash.engine.specification import Specification
 from sash.engine.tables import as_arrow, column_names, with_columns
 from sash.engine.ties import settle
 from sash.errors import column_named
-from sash.expressions.naming import check_names
+from sash.expressions.binding import check_names
 from sash.kernels.threads import threads
 from sash.planner import Choice, Plan, Sorting, Step, choose
 
@@ -76,14 +75,11 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
         rows = _sorted(table, group)
         window = next(iter(group.values())).window
         steps: list[Step] = []
-        before: set[Any] = set()
         for name, over in group.items():
-            rows.asked.clear()
+            rows.turn()
             with column_named(name):
                 asked, choices = _planned(rows, over)
-            shared = _shared(rows.asked & before)
-            before |= rows.asked
-            steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices), shared))
+            steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices), rows.shared()))
         sortings.append(Sorting(_sorting(rows, window), tuple(steps)))
         rows.forget()
     return Plan(table.num_rows, threads(), tuple(sortings))
@@ -92,7 +88,7 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
 def answered(rows: Specification, over: Over) -> pa.Array:
     """The answers to one expression, in the order in which the rows came."""
     asked, choices = _planned(rows, over)
-    return placed(rows, asked.answer([choice.name for choice in choices]))
+    return placed(rows, asked.answer(choices))
 
 
 def _planned(rows: Specification, over: Over) -> tuple[Asked, list[Choice]]:
@@ -142,13 +138,6 @@ def _sorting(rows: Specification, window: Any) -> str:
                   (("partition by", window.partition), ("order by", window.order)) if what)  # fmt: skip
     how = "in order as they came" if rows.permutation is None else "sorted once"
     return f"{by or 'all rows'}: {partitions}, {how}"
-
-
-def _shared(keys: set[Any]) -> tuple[str, ...]:
-    """What an expression takes that was made for those before it, in words."""
-    words = {"frame": "the frames", "ranked": "the ranks by its order", "kept": "the rows its filter leaves"}
-    kinds = {key[0] for key in keys if isinstance(key, tuple) and (key[0] != "kept" or key[1])}
-    return tuple(said for kind, said in words.items() if kind in kinds)
 
 
 def _described(over: Over, asked: Asked) -> str:

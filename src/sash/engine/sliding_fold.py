@@ -25,8 +25,8 @@ from sash.kernels.answers import Answered
 from sash.kernels.compiling import specialise
 from sash.kernels.compiling.accessors import define
 from sash.kernels.fifo.flatfat_window import FlatFat
-from sash.kernels.index.merging import joining
 from sash.kernels.inputs import Inputs
+from sash.kernels.operations.merging import joining
 
 
 class Fold:

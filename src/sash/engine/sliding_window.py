@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from sash.algebra import Aggregate, Call
 from sash.engine.batches import schema_of, table_of
-from sash.engine.live_rows import LiveRows
 from sash.engine.sliding_fold import Fold
-from sash.engine.sliding_state import arrays_of, rows_of, written
+from sash.engine.sliding_state import LiveRows, arrays_of, rows_of, written
 from sash.engine.specification import Specification
 from sash.engine.tables import as_arrow
 from sash.errors import Refused, SashError
-from sash.expressions.columns import as_column, as_predicate
-from sash.expressions.naming import check_names
+from sash.expressions.binding import check_names
+from sash.expressions.columns import as_column
+from sash.expressions.parsing import as_predicate
 from sash.kernels.answers import Answered
 from sash.kernels.fifo.flatfat_window import FlatFat
 

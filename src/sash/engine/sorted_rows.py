@@ -4,24 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sash.engine.framing import edges_among, kept_before, remapped
-from sash.kernels.index.ranked import Ranked
-from sash.kernels.index.window_order import looked_up
+from sash.engine.framing import Framed, edges_among, kept_before, remapped
+from sash.engine.memo import Memo
+from sash.kernels.algorithm import Occurrences
+from sash.kernels.operations.window_order import looked_up
+from sash.kernels.structures.ranked import Ranked
 from sash.windows.bounds import Bounds
 
-if TYPE_CHECKING:
-    from sash.engine.specification import Specification
+
+class Framing(Protocol):
+    """Sorted rows, as far as a selection of them needs to know."""
+
+    rows: int
+    dtype: np.dtype[Any]
+    segments: np.ndarray
+
+    def framed(self, frame: Any) -> Framed:
+        """The frames of all rows."""
+
+
+class Remaining(NamedTuple):
+    """Which rows are left: the key of a condition, and those of the columns that must not be NULL."""
+
+    condition: Any
+    known: tuple[Any, ...]
 
 
 class Kept:
     """The positions that are left, numbered anew; all of them where there is no mask."""
 
-    def __init__(self, rows: Specification, mask: np.ndarray | None, key: Any) -> None:
+    def __init__(self, rows: Framing, mask: np.ndarray | None, key: Remaining) -> None:
         self.of, self.mask, self.key = rows, mask, key
+        self._bounds: Memo[Any, Bounds] = Memo()
         if mask is None:
             self.before: np.ndarray | None = None
             self.rows: np.ndarray | None = None
@@ -35,7 +53,7 @@ class Kept:
                 self.segments = self.segments[:-1]
 
     def only(self, values: np.ndarray) -> np.ndarray:
-        """Values by position, of the rows kept."""
+        """Occurrences by position, of the rows kept."""
         return values if self.rows is None else values[self.rows]
 
     def original(self, places: np.ndarray) -> np.ndarray:
@@ -56,7 +74,8 @@ class Kept:
         framed = self.of.framed(frame)
         if self.before is None:
             return framed.bounds
-        return self.of.once(("bounds", frame.key, self.key), lambda: remapped(framed.bounds, self.before))
+        before = self.before
+        return self._bounds.once(frame.key, lambda: remapped(framed.bounds, before))
 
     def groups(self, frame: Any) -> tuple[np.ndarray, np.ndarray] | None:
         """What EXCLUDE takes out around each row, over the rows kept, whether in the frame or not."""
@@ -85,13 +104,6 @@ class Ranking:
             rank = np.empty_like(order)
             rank[order] = np.arange(len(order), dtype=order.dtype)
             self.ranked = Ranked(order, rank, kept.segments)
-
-    @cached_property
-    def matrix(self) -> Any:
-        """A wavelet matrix of the ranks."""
-        from sash.kernels.index.wavelet_matrix import WaveletMatrix
-
-        return WaveletMatrix(self.ranked)
 
     def places(self, ranks: np.ndarray) -> np.ndarray:
         """The places, among the rows kept, of ranks; -1 stays."""
@@ -128,7 +140,7 @@ class Ranking:
 
 
 class Codes(NamedTuple):
-    """Values as numbers in their order, and where each occurs before and after, by place.
+    """Occurrences as numbers in their order, and where each occurs before and after, by place.
 
     ``heads`` is for each rank how many different values have a smaller one, ``firsts`` the first place of each code.
     """
@@ -139,3 +151,8 @@ class Codes(NamedTuple):
     heads: np.ndarray
     firsts: np.ndarray
     distinct: int
+
+    @property
+    def values(self) -> Occurrences:
+        """Where each occurs."""
+        return Occurrences(self.previous, self.following, lambda: (self.codes, self.distinct))

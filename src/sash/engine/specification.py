@@ -6,7 +6,7 @@ first asked for, and kept: expressions that need the same take the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,18 @@ import pyarrow as pa
 
 from sash.engine.encoding import combined, equality_key, order_key, tie_keys
 from sash.engine.framing import Framed, frame_bounds
-from sash.engine.sorted_rows import Kept, Ranking
+from sash.engine.memo import Memo
+from sash.engine.sorted_rows import Kept, Ranking, Remaining
 from sash.engine.tables import one_array
-from sash.expressions.columns import Expression
+from sash.expressions.columns import Expression, Order
 from sash.expressions.evaluation import evaluate, predicate
-from sash.expressions.orders import Order
 from sash.kernels.sorting import argsort, groups, occurrences, rank_within
 from sash.kernels.sorting.radix import in_order
+from sash.kernels.structures.ranked import Ranked
 from sash.windows.bounds import positions
+
+Columns = tuple[Any, ...]  # the keys of columns
+Orders = tuple[Any, ...]  # the keys of orders
 
 
 class Specification:
@@ -31,8 +35,17 @@ class Specification:
         self.table, self.order = table, order
         self.rows = table.num_rows
         self.dtype = np.dtype(positions(self.rows))
-        self.kept: dict[Any, Any] = {}
-        self.asked: set[Any] = set()  # the keys of what was asked for, for explain
+        self._of_peers: Memo[str, np.ndarray] = Memo()
+        self._columns: Memo[Any, pa.Array] = Memo()
+        self._sources: Memo[Any, pa.Array] = Memo()
+        self._frames: Memo[Any, Framed] = Memo()
+        self._remaining: Memo[Remaining, Kept] = Memo()
+        self._keys: Memo[Orders, list[np.ndarray]] = Memo()
+        self._ranked: Memo[Orders, Ranked] = Memo()
+        self._equals: Memo[tuple[bool, Orders], np.ndarray] = Memo()
+        self._rankings: Memo[tuple[Orders, Remaining], Ranking] = Memo()
+        self._identities: Memo[Columns, np.ndarray] = Memo()
+        self._occurrences: Memo[tuple[Columns, Remaining], tuple[np.ndarray, np.ndarray]] = Memo()
         parts = [equality_key(evaluate(column, table)) for column in partition]
         orders = [key for each in order for key in self._order_key(each)]
         self.permutation = self._sorted([*parts, *orders])
@@ -64,16 +77,27 @@ class Specification:
     def _order_key(self, order: Order) -> list[np.ndarray]:
         return order_key(evaluate(order.column, self.table), order.descending, order.nulls_first)
 
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was made under a key before, or is made now."""
-        self.asked.add(key)
-        if key not in self.kept:
-            self.kept[key] = make()
-        return self.kept[key]
+    def _memos(self) -> list[Memo[Any, Any]]:
+        return [each for each in vars(self).values() if isinstance(each, Memo)]
 
     def forget(self) -> None:
         """Let go of all that was made: it refers to the rows, which refer to it, and is large."""
-        self.kept.clear()
+        for memo in self._memos():
+            memo.forget()
+
+    def turn(self) -> None:
+        """Begin another expression, for what is shared."""
+        for memo in self._memos():
+            memo.turn()
+
+    def shared(self) -> tuple[str, ...]:
+        """What an expression takes that was made for those before it, in words."""
+        again = {
+            "the frames": bool(self._frames.again()),
+            "the ranks by its order": bool(self._ranked.again()),
+            "the rows its filter leaves": any(each.condition for each in self._remaining.again()),
+        }
+        return tuple(words for words, taken in again.items() if taken)
 
     def placed(self, values: np.ndarray) -> np.ndarray:
         """Values of the rows as they came, by position."""
@@ -110,7 +134,7 @@ class Specification:
             changes[self.segments[:-1]] = True
             return changes
 
-        return self.once("heads", find)
+        return self._of_peers.once("heads", find)
 
     def peers(self) -> np.ndarray:
         """The position at which each row's peers start: rows equal in all order keys."""
@@ -119,7 +143,7 @@ class Specification:
             starts = np.flatnonzero(self._heads()).astype(self.dtype)
             return np.repeat(starts, np.diff(np.append(starts, self.rows)))
 
-        return self.once("peers", find)
+        return self._of_peers.once("starts", find)
 
     def column(self, expression: Expression) -> pa.Array:
         """A column of any type, by position."""
@@ -128,7 +152,7 @@ class Specification:
             array = self.source(expression)
             return array if self.permutation is None else array.take(pa.array(self.permutation))
 
-        return self.once(("column", expression.key), find)
+        return self._columns.once(expression.key, find)
 
     def source(self, expression: Expression) -> pa.Array:
         """A column of any type, as its rows came."""
@@ -136,11 +160,11 @@ class Specification:
         def find() -> pa.Array:
             return one_array(evaluate(expression, self.table))
 
-        return self.once(("source", expression.key), find)
+        return self._sources.once(expression.key, find)
 
     def framed(self, frame: Any) -> Framed:
         """The frames of all rows."""
-        return self.once(("frame", frame.key), lambda: self._framed(frame))
+        return self._frames.once(frame.key, lambda: self._framed(frame))
 
     def _framed(self, frame: Any) -> Framed:
         offsets = []
@@ -163,8 +187,8 @@ class Specification:
     def remaining(self, condition: Expression | None, known: tuple[Expression, ...]) -> Kept:
         """The rows that a filter lets through and that have no NULL in some columns."""
         names = tuple(sorted(column.key for column in known))
-        key = ("kept", None if condition is None else condition.key, names)
-        return self.once(key, lambda: Kept(self, self._mask(condition, known), key))
+        key = Remaining(None if condition is None else condition.key, names)
+        return self._remaining.once(key, lambda: Kept(self, self._mask(condition, known), key))
 
     def _mask(self, condition: Expression | None, known: tuple[Expression, ...]) -> np.ndarray | None:
         mask = None if condition is None else predicate(condition, self.table)
@@ -181,28 +205,28 @@ class Specification:
         """The keys of an order, by position; without one all rows are equal."""
         if not orders:
             return [np.zeros(self.rows, np.uint64)]
-        name = ("keys", tuple(order.key for order in orders))
-        return self.once(name, lambda: [self.placed(key) for order in orders for key in self._order_key(order)])
+        name = tuple(order.key for order in orders)
+        return self._keys.once(name, lambda: [self.placed(key) for order in orders for key in self._order_key(order)])
 
     def ranking(self, orders: tuple[Order, ...], kept: Kept) -> Ranking:
         """All rows ranked by an order of a function's own, and the places of all rows among those kept."""
         names = tuple(order.key for order in orders)
         keys = self.keys(orders)
-        ranked = self.once(("ranked", names), lambda: rank_within(keys, self.segments))
+        ranked = self._ranked.once(names, lambda: rank_within(keys, self.segments))
 
         def equals(stops: bool) -> np.ndarray:
-            return self.once(("equals", stops, names), lambda: groups(keys, ranked, stops)[stops])
+            return self._equals.once((stops, names), lambda: groups(keys, ranked, stops)[stops])
 
-        return self.once(("ranking", names, kept.key), lambda: Ranking(ranked, equals, kept))
+        return self._rankings.once((names, kept.key), lambda: Ranking(ranked, equals, kept))
 
     def identity(self, columns: tuple[Expression, ...]) -> np.ndarray:
         """One key for each position that is the same where some columns are."""
-        name = ("identity", tuple(column.key for column in columns))
-        return self.once(
+        name = tuple(column.key for column in columns)
+        return self._identities.once(
             name, lambda: self.placed(combined([equality_key(evaluate(each, self.table)) for each in columns]))
         )
 
     def occurrences(self, columns: tuple[Expression, ...], kept: Kept) -> tuple[np.ndarray, np.ndarray]:
         """For each row kept, where its value occurs before and after it in the partition."""
-        name = ("occurrences", tuple(column.key for column in columns), kept.key)
-        return self.once(name, lambda: occurrences(kept.only(self.identity(columns)), kept.segments))
+        name = tuple(column.key for column in columns), kept.key
+        return self._occurrences.once(name, lambda: occurrences(kept.only(self.identity(columns)), kept.segments))

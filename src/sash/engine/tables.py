@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from sash.errors import SashError
+from sash.libraries import library_of
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 MANY_BYTES = 2**31  # more than one array with 32-bit offsets holds
@@ -38,7 +39,7 @@ def kind_of(frame: Any) -> str:
     for library in ("pandas", "polars"):
         if library in sys.modules and isinstance(frame, sys.modules[library].DataFrame):
             return library
-    library, name = type(frame).__module__.partition(".")[0], type(frame).__name__
+    library, name = library_of(frame), type(frame).__name__
     if (library, name) == ("polars", "LazyFrame"):
         raise SashError("frame must be in memory, got a polars LazyFrame; call collect() first")
     raise SashError(f"frame must be a pyarrow Table, a pandas or a polars DataFrame, got {name}")

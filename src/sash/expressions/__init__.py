@@ -3,11 +3,11 @@
 ``sash.expressions.evaluation`` computes them on Arrow; it is the part of this room that imports pyarrow.
 """
 
-from sash.expressions.columns import Column, Foreign, as_column, as_predicate, col, lit
+from sash.expressions.binding import bind, check_names
+from sash.expressions.columns import Column, Foreign, Order, as_column, col, lit
 from sash.expressions.intervals import Months, interval
-from sash.expressions.naming import bind, check_names
-from sash.expressions.orders import Order, as_order
-from sash.expressions.parsing import parse
+from sash.expressions.orders import as_order
+from sash.expressions.parsing import as_predicate, parse
 
 __all__ = [
     "Column",

@@ -15,7 +15,8 @@ from sash.errors import SashError
 from sash.expressions.intervals import Months
 from sash.expressions.literals import checked, negative, render
 from sash.expressions.naming import parts, quoted
-from sash.expressions.types import type_name
+from sash.expressions.spark_names import type_name
+from sash.libraries import is_pyspark
 
 # How tightly SQL binds: what stands inside an operator and binds less tightly needs parentheses.
 _OR, _AND, _NOT, _COMPARED, _SUM, _PRODUCT, _SIGNED, _WORD = range(8)
@@ -74,17 +75,13 @@ class Column:
         """What PySpark asks of an operand of its own columns."""
         raise SashError(f"a PySpark column does not mix with sash.col; write F.col(...) for {self.key}")
 
-    def asc(self) -> Any:
+    def asc(self) -> Order:
         """As an order: ascending, NULLs first."""
-        from sash.expressions import orders
+        return Order(self)
 
-        return orders.asc(self)
-
-    def desc(self) -> Any:
+    def desc(self) -> Order:
         """As an order: descending, NULLs last."""
-        from sash.expressions import orders
-
-        return orders.desc(self)
+        return Order(self, descending=True, nulls_first=False)
 
     def __add__(self, other: Any) -> Column:
         return Operation("+", (self, operand(other)))
@@ -317,6 +314,34 @@ class _Same:
 Expression = Column | Foreign
 
 
+@dataclass(frozen=True, eq=False)
+class Order:
+    """A column to sort by; as in Spark, NULLs are first when ascending and last when descending unless said.
+
+    >>> col("price").desc(), Order(col("price"), nulls_first=False)
+    (price desc, price nulls last)
+    """
+
+    column: Column | Foreign
+    descending: bool = False
+    nulls_first: bool = True
+
+    @property
+    def key(self) -> Any:
+        """Equal for equal orders, and for no others."""
+        return self.column.key, self.descending, self.nulls_first
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the columns used."""
+        return self.column.names
+
+    def __repr__(self) -> str:
+        words = f"{self.column!r} desc" if self.descending else repr(self.column)
+        usual = self.nulls_first != self.descending
+        return words if usual else f"{words} nulls {'first' if self.nulls_first else 'last'}"
+
+
 def col(name: str) -> Column:
     """The column of that name; ``a.b`` is also the field b of a struct a, and backticks quote.
 
@@ -350,33 +375,6 @@ def as_column(thing: Any) -> Column | Foreign:
             raise SashError("a column's name must not be empty")
         return Name((thing,))
     return Foreign(thing) if is_pyspark(thing, "Column") else operand(thing)
-
-
-def as_predicate(thing: Any) -> Column | Foreign:
-    """What a filter means: text is a Spark SQL expression.
-
-    >>> as_predicate("qty > 0 and side = 'buy'")
-    qty > 0 AND side = 'buy'
-    """
-    if isinstance(thing, str):
-        from sash.expressions.parsing import parse
-
-        return parse(thing)
-    if isinstance(thing, Column | Foreign):
-        return thing
-    if is_pyspark(thing, "Column"):
-        return Foreign(thing)
-    if isinstance(thing, bool):
-        return Literal(thing)
-    raise SashError(
-        f"a filter is a column such as sash.col('qty') > 0, or text such as 'qty > 0', got {thing!r} "
-        f"of type {type(thing).__name__}"
-    )
-
-
-def is_pyspark(thing: Any, kind: str) -> bool:
-    """Whether this is PySpark's class of that name, classic or Connect, without importing pyspark."""
-    return any(base.__name__ == kind and base.__module__.split(".")[0] == "pyspark" for base in type(thing).__mro__)
 
 
 def operand(thing: Any) -> Column:

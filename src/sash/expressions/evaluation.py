@@ -16,9 +16,10 @@ from sash.expressions.arrow import arithmetic, calendar, comparing, mathematics,
 from sash.expressions.arrow.casting import cast, convert
 from sash.expressions.arrow.promotion import common_type, spark_name
 from sash.expressions.arrow.values import Trouble, Value, is_scalar, plain
+from sash.expressions.binding import check_names
 from sash.expressions.columns import Cast, Column, Foreign, Literal, Name, Operation
 from sash.expressions.intervals import Months
-from sash.expressions.naming import check_names, resolve
+from sash.expressions.naming import resolve
 
 _OPERATIONS: dict[str, Callable[..., Value]] = {
     "+": arithmetic.add,

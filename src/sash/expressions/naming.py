@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from sash.errors import SashError
-
-if TYPE_CHECKING:
-    from sash.expressions.columns import Column, Foreign
 
 _PART = re.compile(r"`((?:[^`]|``)*)`(?=\.|$)|([^`.]*)(?=\.|$)")
 _SHOWN = 30
@@ -77,34 +73,3 @@ def resolve(path: tuple[str, ...], names: Sequence[str]) -> tuple[str, tuple[str
     inside = len(path) == 1 and whole.partition(".")[0] in names
     hint = f"; sash.col({whole!r}) is a field of a struct" if inside else ""
     raise SashError(f"there is no column {whole!r}" + (f"; there are {shown}" if names else "") + hint)
-
-
-def check_names(column: Column | Foreign, names: Iterable[str]) -> frozenset[str]:
-    """The columns of the table that an expression needs; raises where it names one that is not there.
-
-    >>> from sash.expressions import col
-    >>> sorted(check_names(col("Qty") * col("price.net"), ["qty", "price", "side"]))
-    ['price', 'qty']
-    """
-    known = list(names)
-    return frozenset(resolve(path, known)[0] for path in column.paths)
-
-
-def bind(column: Column, names: Iterable[str]) -> Column:
-    """The same expression with each name spelled as in the table, so that its ``key`` is Spark SQL over that table.
-
-    >>> from sash.expressions import col
-    >>> bind(col("A.B") + col("c.d"), ["a.b", "c"])
-    `a.b` + c.d
-    """
-    from sash.expressions.columns import Name
-
-    known = list(names)
-
-    def spelled(node: Column) -> Column:
-        if isinstance(node, Name):
-            head, fields = resolve(node.path, known)
-            return Name((head, *fields))
-        return node.rebuilt(spelled)
-
-    return spelled(column)

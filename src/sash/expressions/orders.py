@@ -3,45 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from sash.errors import SashError
-from sash.expressions.columns import Column, Foreign, as_column, is_pyspark
+from sash.expressions.columns import Column, Foreign, Order, as_column
+from sash.libraries import is_pyspark
 
 _TEXT = re.compile(
     r"\s*(?P<name>`(?:[^`]|``)+`|.*?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?\s*",
     re.IGNORECASE | re.DOTALL,
 )
 _MARKED = re.compile(r" (ASC|DESC) NULLS (FIRST|LAST)'>$")
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """A column to sort by; as in Spark, NULLs are first when ascending and last when descending unless said.
-
-    >>> desc("price"), asc_nulls_last("price")
-    (price desc, price nulls last)
-    """
-
-    column: Column | Foreign
-    descending: bool = False
-    nulls_first: bool = True
-
-    @property
-    def key(self) -> Any:
-        """Equal for equal orders, and for no others."""
-        return self.column.key, self.descending, self.nulls_first
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of the columns used."""
-        return self.column.names
-
-    def __repr__(self) -> str:
-        words = f"{self.column!r} desc" if self.descending else repr(self.column)
-        usual = self.nulls_first != self.descending
-        return words if usual else f"{words} nulls {'first' if self.nulls_first else 'last'}"
 
 
 def asc(column: Any) -> Order:

@@ -8,11 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 from sash.errors import SashError
-from sash.expressions.columns import Cast, Column, Literal, Name, Operation
-from sash.expressions.functions import FUNCTIONS, arity
+from sash.expressions.columns import Cast, Column, Foreign, Literal, Name, Operation
 from sash.expressions.intervals import Months, clock, interval
 from sash.expressions.literals import checked
-from sash.expressions.types import type_name
+from sash.expressions.spark_names import FUNCTIONS, arity, type_name
+from sash.libraries import is_pyspark
 
 _INFIX = {
     "Add": "+",
@@ -106,6 +106,26 @@ def parse(text: str) -> Column:
         raise SashError(f"an expression is text without halves of characters (surrogates), got {text!r}") from None
     except RecursionError:
         raise SashError(f"the expression is nested too deeply: {text[:60]!r}...") from None
+
+
+def as_predicate(thing: Any) -> Column | Foreign:
+    """What a filter means: text is a Spark SQL expression.
+
+    >>> as_predicate("qty > 0 and side = 'buy'")
+    qty > 0 AND side = 'buy'
+    """
+    if isinstance(thing, str):
+        return parse(thing)
+    if isinstance(thing, Column | Foreign):
+        return thing
+    if is_pyspark(thing, "Column"):
+        return Foreign(thing)
+    if isinstance(thing, bool):
+        return Literal(thing)
+    raise SashError(
+        f"a filter is a column such as sash.col('qty') > 0, or text such as 'qty > 0', got {thing!r} "
+        f"of type {type(thing).__name__}"
+    )
 
 
 class _Reader:

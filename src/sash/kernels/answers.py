@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,13 @@ def finished(aggregate: Aggregate, out: Answered) -> Answered:
         out.valid[:] = True
     if aggregate.finish is None or aggregate.returns == "rows":
         return out
-    values = out.values if aggregate.compiled else interpreted.records(*out)
-    return Answered(aggregate.finish(values), out.valid)
+    if aggregate.compiled:
+        return Answered(aggregate.finish(out.values), out.valid)
+    like = None
+    if aggregate.identity is not None and not out.valid.any():
+        with suppress(ArithmeticError):  # such as a mean of nothing
+            like = aggregate.lower(aggregate.identity)
+    return Answered(aggregate.finish(interpreted.records(*out, like)), out.valid)
 
 
 def _fill(aggregate: Aggregate, out: Answered) -> None:

@@ -44,6 +44,12 @@ class Inputs:
         return values if self.aggregate.compiled else interpreted.columns(values)
 
 
+def exact(state: np.dtype) -> bool:
+    """Whether partials are made of whole numbers, so that a difference of two is what it should be."""
+    fields = [state] if state.names is None else [state[name] for name in state.names]
+    return all(field.kind in "iub" for field in fields)
+
+
 def whole(argument: str, numbers: Any) -> np.ndarray:
     """Positions or ids as kernels take them: 64-bit integers in one dimension."""
     array = np.asarray(numbers)

@@ -1,7 +1,8 @@
-"""Which kernel, and why: a cost model over the question, the frames and the data."""
+"""Which kernel, and why: a cost model over the operation, the frames and the data."""
 
-from sash.planner.algorithms import Task
-from sash.planner.choosing import Choice, choose
+from sash.kernels.algorithm import Task
+from sash.planner.choosing import Choice, cheapest, choose
+from sash.planner.collecting import algorithms, names
 from sash.planner.plan import Plan, Sorting, Step
 
-__all__ = ["Choice", "Plan", "Sorting", "Step", "Task", "choose"]
+__all__ = ["Choice", "Plan", "Sorting", "Step", "Task", "algorithms", "cheapest", "choose", "names"]

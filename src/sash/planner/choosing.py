@@ -1,23 +1,38 @@
-"""Which algorithm answers a task, and why."""
+"""Which algorithm runs a task, and why: the cheapest of those that can, or the one named."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sash.errors import Refused, SashError
-from sash.planner.algorithms import ALGORITHMS, COUNT, NAMES, SELECT, Algorithm, Task
+from sash.kernels.algorithm import Algorithm, Task
+from sash.planner.collecting import algorithms, names
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An algorithm, what it costs in seconds on one thread, and what else there was."""
+    """The algorithm that runs, what it costs in seconds on one thread, and what else there was."""
 
-    name: str
-    words: str
-    seconds: float
+    algorithm: Algorithm
+    seconds: float = 0.0
     others: tuple[str, ...] = ()
     asked: bool = False  # whether the user named it
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.algorithm.name
+
+    @property
+    def words(self) -> str:
+        """What it does."""
+        return self.algorithm.words
+
+    def run(self, *arguments: Any) -> Any:
+        """Run it; each operation has arguments of its own."""
+        return self.algorithm.run(*arguments)
 
     def __str__(self) -> str:
         why = "as asked" if self.asked else "; ".join(self.others)
@@ -25,57 +40,46 @@ class Choice:
 
 
 def choose(tasks: Sequence[Task], using: str | None = None) -> list[Choice]:
-    """An algorithm for each question of one expression: the cheapest, or the one named where it can."""
+    """An algorithm for each operation of one expression: the cheapest, or the one named where it can."""
     if using is None:
-        return [_cheapest(task) for task in tasks]
-    if using not in NAMES:
-        raise SashError(f"using must be one of {', '.join(NAMES)}, got {using!r}")
+        return [cheapest(task) for task in tasks]
+    if using not in names():
+        raise SashError(f"using must be one of {', '.join(names())}, got {using!r}")
     named = [_named(task, using) for task in tasks]
     if not any(named):
-        can = sorted({each.name for task in tasks for each in ALGORITHMS if each.question == task.question})
-        questions = " and ".join(dict.fromkeys(task.question for task in tasks))
-        raise Refused(f"{using} does not answer a {questions}; there are {', '.join(can)}")
-    return [choice or _cheapest(task) for choice, task in zip(named, tasks, strict=True)]
+        can = sorted({each.name for task in tasks for each in algorithms(task.operation)})
+        operations = " and ".join(dict.fromkeys(task.operation for task in tasks))
+        raise Refused(f"{using} does not answer a {operations}; there are {', '.join(can)}")
+    return [choice or cheapest(task) for choice, task in zip(named, tasks, strict=True)]
 
 
 def _named(task: Task, using: str) -> Choice | None:
-    found = [each for each in ALGORITHMS if each.question == task.question and each.name == using]
-    if not found:
-        return None
-    reason = _refusal(found[0], task)
-    if reason:
-        raise Refused(f"{using} {reason}")
-    return _choice(found[0], task, (), asked=True)
+    for each in algorithms(task.operation):
+        if each.name == using:
+            if reason := each.refusal(task):
+                raise Refused(f"{using} {reason}")
+            return Choice(each, _seconds(each, task), asked=True)
+    return None
 
 
-def _cheapest(task: Task) -> Choice:
+def cheapest(task: Any) -> Choice:
+    """The cheapest of the algorithms that can; of those that cannot, the reasons."""
     able, unable = [], []
-    for each in ALGORITHMS:
-        if each.question == task.question and each.offered:
-            reason = _refusal(each, task)
-            if reason is None:
-                able.append(each)
-            else:
-                unable.append(f"{each.name} {reason}")
+    offered = [one for each in algorithms(task.operation) if each.offered for one in each.variants or (each,)]
+    for cost, each in sorted(((each.cost(task), each) for each in offered), key=lambda pair: pair[0]):
+        reason = each.refusal(task)
+        if reason is None:
+            able.append((cost, each))
+        else:
+            unable.append(f"{each.name} {reason}")
     if not able:
-        raise Refused(f"a {task.question} cannot be answered over these frames: {'; '.join(unable)}")
-    able.sort(key=lambda each: each.cost(task))
-    dearer = [f"{each.name} would take {_time(_seconds(each, task))}" for each in able[1:2]]
-    return _choice(able[0], task, (*dearer, *unable))
+        raise Refused(f"a {task.operation} cannot be answered over these frames: {'; '.join(unable)}")
+    dearer = [f"{each.name} would take {_time(_seconds(each, task))}" for _, each in able[1:2]]
+    return Choice(able[0][1], _seconds(able[0][1], task), (*dearer, *unable))
 
 
-def _refusal(algorithm: Algorithm, task: Task) -> str | None:
-    if algorithm.question in (SELECT, COUNT) and not task.ordered and algorithm.name != "window_order":
-        return "needs an order of the function's own"
-    return algorithm.refuses(task)
-
-
-def _choice(algorithm: Algorithm, task: Task, others: tuple[str, ...], asked: bool = False) -> Choice:
-    return Choice(algorithm.name, algorithm.words, _seconds(algorithm, task), others, asked)
-
-
-def _seconds(algorithm: Algorithm, task: Task) -> float:
-    return algorithm.cost(task) * max(task.frames, task.rows) * 1e-9
+def _seconds(algorithm: Algorithm, task: Any) -> float:
+    return algorithm.cost(task) * task.length * 1e-9
 
 
 def _time(seconds: float) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import ceil, log2
 
 from sash.planner.choosing import Choice
 
 WIDTH = 64  # characters of the drawing
-TREES = ("flatfat", "b_int", "segment_tree")
 
 
 @dataclass(frozen=True)
@@ -61,17 +59,6 @@ class StreamPlan:
         return "\n".join([*lines, *self.drawing])
 
     __repr__ = __str__
-
-
-def combines(name: str, slices: int) -> tuple[float, float]:
-    """How many combines an algorithm does for each new slice, and for each answer over so many slices."""
-    if name == "recalc":
-        return 0, max(slices - 1, 0)
-    if name in TREES:
-        return ceil(log2(max(slices, 2))), ceil(log2(max(slices, 2)))
-    if name == "prefix":
-        return 1, 1
-    return 2, 1  # once on the way in, once at a flip; and one to join both
 
 
 def drawn(marks: dict[str, list[int]], span: int, scale: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Window functions on a Spark DataFrame: exchanges, one UDF for each, and the answers beside the rows."""
+"""Window functions on a Spark DataFrame: exchanges, one UDF for each, the answers beside the rows; and its plan."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from sash.algebra import Over
-from sash.engine.checking import checked
+from sash.engine.evaluating import explain as explained
+from sash.engine.reading import checked
 from sash.errors import SashError
 from sash.options import asked_memory
+from sash.planner import Plan
 from sash.spark import failures
 from sash.spark.exchanges import ALONE, RANGED, Exchange, beside, exchanges, warn_of
 from sash.spark.inputs import Inputs
-from sash.spark.ranged import Ranged, find_cuts
+from sash.spark.ranged import Ranged, carried_names, find_cuts
 from sash.spark.skew import Skew
 from sash.spark.udfs import table_udf
 from sash.spark.worker import answers_of, evaluation, types_of
@@ -91,3 +93,24 @@ def _exchanged(
     work = evaluation(exchange.columns, among, list(taken), answers, exchange.keys, asked_memory())
     name = inputs.unused(frame, "answers")
     return placed.select("*", table_udf(work, answers)(*taken.values()).alias(name)), name
+
+
+SAMPLE = 50_000  # rows that the algorithms are chosen for
+
+
+def explain(frame: DataFrame, columns: Mapping[str, Over]) -> Plan:
+    """The plan; reads the first rows of the frame."""
+    inputs, asked = opened(frame, columns)
+    types_of(asked, inputs.schema())
+    taken = inputs.taken(asked.values())
+    named = [column.alias(f"c{place}") for place, column in enumerate(taken.values())]
+    rows = frame.limit(SAMPLE).select(*named).toArrow().rename_columns(list(taken))
+    moves = [f"{each}: {_said(each)}" for each in exchanges(asked, lambda _: False)]
+    words = "on Spark, one thread a task; algorithms are chosen in each task, here for the first"
+    return replace(explained(rows, asked), moves=tuple(moves), place=words, threads=1)
+
+
+def _said(exchange: Exchange) -> str:
+    names = ", ".join(exchange.columns)
+    carried = carried_names(exchange.columns) if exchange.how == RANGED else []
+    return f"{names} (rows of other pieces as partials: {', '.join(carried)})" if carried else names

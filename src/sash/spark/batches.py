@@ -15,8 +15,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sash.errors import SashError
+from sash.libraries import is_remote
 from sash.spark import postgres, queries
-from sash.spark.flowing import SHOWN, Batch, Query, is_on_server, opened, planned
+from sash.spark.flowing import SHOWN, Batch, Query, opened, planned
 from sash.spark.messages import MESSAGE, shaped
 from sash.spark.writing import BATCH, Target, plain, save_relation
 
@@ -41,7 +42,7 @@ def start(
     query: Query,
 ) -> Any:
     """A query whose batches go to all sinks."""
-    show, session = (None, None) if is_on_server(frame) else (query.show, frame.sparkSession)
+    show, session = (None, None) if is_remote(frame) else (query.show, frame.sparkSession)
     put = _put(tuple(parts), Batch(-1, query.checkpoint, show, session, shared=True))
     return opened(frame, name, query).foreachBatch(put).start()
 
@@ -58,7 +59,7 @@ def failed_sink(sentence: str, names: Sequence[str]) -> tuple[str | None, str]:
     return None, sentence
 
 
-def _put(parts: tuple[Part, ...], told: Batch) -> Any:
+def _put(parts: tuple[Part, ...], unnumbered: Batch) -> Any:
     splits = any(part.late for part in parts)
 
     def put(batch: DataFrame, number: int) -> None:
@@ -74,7 +75,7 @@ def _put(parts: tuple[Part, ...], told: Batch) -> Any:
                 if number > 0 and not some and not part.every:  # the first batch has the columns, whatever comes
                     continue
                 try:
-                    part.put(rows, replace(told, number=number))
+                    part.put(rows, replace(unnumbered, number=number))
                 except Exception as error:
                     raise SashError(f"sink {part.name}: {queries.said(error) or error}") from error
         finally:

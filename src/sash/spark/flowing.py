@@ -10,6 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from sash.errors import SashError
+from sash.libraries import is_remote
 from sash.spark.postgres_books import Planned
 from sash.spark.writing import Target
 from sash.windows.extents import interval_of
@@ -51,7 +52,7 @@ def start(frame: DataFrame, target: Target, query: Query) -> Any:
 
 def start_each(frame: DataFrame, target: Target, query: Query, put: Callable[[DataFrame, Batch], None]) -> Any:
     """A query whose batches a function puts into the one sink."""
-    checkpoint, show = query.checkpoint, None if is_on_server(frame) else query.show
+    checkpoint, show = query.checkpoint, None if is_remote(frame) else query.show
 
     def each(batch: DataFrame, number: int) -> None:
         put(batch, Batch(number, checkpoint, show, None, shared=False))
@@ -64,11 +65,6 @@ def opened(frame: DataFrame, name: str, query: Query) -> Any:
     writer: Any = frame.writeStream.queryName(name).outputMode("update" if query.updates else "append")
     writer = writer.trigger(**when(query.trigger))
     return writer.option("checkpointLocation", query.checkpoint) if query.checkpoint else writer
-
-
-def is_on_server(frame: DataFrame) -> bool:
-    """Whether batches come where this process cannot be reached: on a Connect server."""
-    return type(frame).__module__.startswith("pyspark.sql.connect")
 
 
 def when(trigger: str) -> dict[str, Any]:

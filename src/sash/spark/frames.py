@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sash.algebra import Over
+from sash.libraries import is_pandas_on_spark
 from sash.planner import Plan
-from sash.spark import batch, explaining
+from sash.spark import batch
+
+if TYPE_CHECKING:
+    from sash.engine.streams.sources import Source
 
 
 def with_columns(frame: Any, columns: Mapping[str, Over]) -> Any:
     """The frame with a column for each window expression."""
-    if not _is_pandas(frame):
+    if not is_pandas_on_spark(frame):
         return batch.with_columns(frame, columns)
     spark, index = _with_index(frame)
     out = batch.with_columns(spark, columns).pandas_api(index_col=index)
@@ -22,11 +26,18 @@ def with_columns(frame: Any, columns: Mapping[str, Over]) -> Any:
 
 def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     """How the frame would be answered."""
-    return explaining.explain(_with_index(frame)[0] if _is_pandas(frame) else frame, columns)
+    return batch.explain(_with_index(frame)[0] if is_pandas_on_spark(frame) else frame, columns)
 
 
-def _is_pandas(frame: Any) -> bool:
-    return type(frame).__module__.startswith("pyspark.pandas.")
+def stream_source(frame: Any) -> Source:
+    """What a stream reads of a frame: rows that are there, or the batches of Structured Streaming."""
+    if frame.isStreaming:
+        from sash.spark.streaming import StreamingSource
+
+        return StreamingSource(frame)
+    from sash.spark.streams import SparkSource
+
+    return SparkSource(frame)
 
 
 def _with_index(frame: Any) -> tuple[Any, list[str]]:

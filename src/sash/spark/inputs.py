@@ -16,8 +16,9 @@ from pyspark.sql.types import DataType, DateType, NumericType, StringType, Times
 from sash.algebra import Over
 from sash.engine.reading import expressions_of, rewritten
 from sash.errors import SashError
+from sash.expressions.binding import bind
 from sash.expressions.columns import Expression, Foreign, Name
-from sash.expressions.naming import bind, quoted
+from sash.expressions.naming import quoted
 
 HASHED = (NumericType, StringType, DateType, TimestampType, TimestampNTZType)
 MOST_HASHED = 8

@@ -11,7 +11,8 @@ from pyspark.sql import functions as F
 
 from sash.engine.streams.scheme import Scheme
 from sash.errors import SashError
-from sash.expressions.naming import check_names, quoted
+from sash.expressions.binding import check_names
+from sash.expressions.naming import quoted
 
 COMPUTED = "__sash_"
 

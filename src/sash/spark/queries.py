@@ -14,6 +14,7 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import SparkSession
 
 from sash.errors import SashError
+from sash.libraries import is_pandas_on_spark, is_spark, library_of
 from sash.spark import failures
 from sash.spark.java import ensure_java
 
@@ -42,7 +43,7 @@ def said(error: Exception) -> str | None:
     reason = refusal(error)
     if reason is not None:
         return reason.sentence
-    if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
+    if library_of(error) not in ("pyspark", "py4j", "grpc"):
         return None
     text = str(error).partition("=== Streaming Query ===")[0]
     ours = re.search(r"(?:SashError|Refused|Overflow): (.+)", text)
@@ -98,12 +99,11 @@ def file(spark: Any, path: str) -> Any:
 def as_frame(spark: Any, name: str, table: Any) -> Any:
     """A table that a query was given, as a Spark DataFrame."""
     kind = type(table)
-    library = kind.__module__.partition(".")[0]
-    if kind.__module__.startswith("pyspark.pandas"):
+    if is_pandas_on_spark(table):
         return table.to_spark()
-    if library == "pyspark" and kind.__name__ == "DataFrame":
+    if is_spark(table):
         return table
-    arrow = _as_arrow(table, library, kind.__name__)
+    arrow = _as_arrow(table, library_of(table), kind.__name__)
     if arrow is not None:
         try:
             return spark.createDataFrame(arrow)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
@@ -24,7 +24,6 @@ from sash.engine.streams.shipping import Body
 from sash.engine.streams.sources import with_late
 from sash.errors import SashError
 from sash.spark.passing import shown
-from sash.spark.processor import Shards
 from sash.spark.worker import begin
 from sash.version import VERSION
 
@@ -62,10 +61,19 @@ def opened(sent: bytes) -> Sent:
     return cloudpickle.loads(body)
 
 
+class Processor(Protocol):
+    """What Spark calls, as far as a shard needs it: the plan, pickled, and the state."""
+
+    plan: bytes
+    head: Any
+    chunks: Any
+    handle: Any
+
+
 class Chunks:
     """Chunks in Spark's state."""
 
-    def __init__(self, processor: Shards) -> None:
+    def __init__(self, processor: Processor) -> None:
         self.state = processor.chunks
 
     def read(self, number: int) -> bytes:
@@ -84,7 +92,7 @@ class Chunks:
         self.state.removeKey((number,))
 
 
-def work(processor: Shards, label: int, frames: Iterator[pd.DataFrame], moment: int) -> Iterator[pd.DataFrame]:
+def work(processor: Processor, label: int, frames: Iterator[pd.DataFrame], moment: int) -> Iterator[pd.DataFrame]:
     """What a shard does with a batch; ``moment`` is the watermark in milliseconds.
 
     Each frame that it gives is a batch of its own on the way to the JVM, so that none is large.
@@ -115,7 +123,7 @@ def _frame(body: bytes | None, seen: Seen) -> pd.DataFrame:
     return pd.DataFrame({"body": [body], **{name: [value] for name, value in seen._asdict().items()}})
 
 
-def _shard(processor: Shards, sent: Sent, label: int, watermark: int | None, limits: Limits) -> Shard:
+def _shard(processor: Processor, sent: Sent, label: int, watermark: int | None, limits: Limits) -> Shard:
     """The shard as it was kept: in this worker's memory, or in Spark's store."""
     kept = processor.head.get()
     if kept is None:
@@ -134,7 +142,7 @@ def _timer(shard: Shard) -> int:
     return 1 if shard.watermark is None else shard.watermark // 1000 + 1
 
 
-def _wait(processor: Shards, before: int | None, timer: int) -> None:
+def _wait(processor: Processor, before: int | None, timer: int) -> None:
     """Have one timer."""
     if before == timer:
         return

@@ -32,9 +32,9 @@ from sash.engine.streams.shipping import Shipping
 from sash.engine.streams.sources import with_late
 from sash.engine.streams.spans import AUTO
 from sash.errors import SashError
+from sash.expressions.binding import bind
 from sash.expressions.columns import Column as Expressed
 from sash.expressions.columns import Foreign
-from sash.expressions.naming import bind
 from sash.spark import failures
 from sash.spark.inputs import spark_column
 from sash.spark.passing import as_schema, columns_of, narrowed, numbered, refuse_unknown, shown, told

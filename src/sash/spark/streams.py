@@ -31,8 +31,9 @@ from sash.engine.streams.queries import Query, Settings
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sources import Source, with_late
 from sash.errors import SashError
+from sash.expressions.binding import bind
 from sash.expressions.columns import Foreign, Name
-from sash.expressions.naming import bind, quoted
+from sash.expressions.naming import quoted
 from sash.planner.streams import StreamPlan
 from sash.spark import failures
 from sash.spark.inputs import arrow_types, spark_column

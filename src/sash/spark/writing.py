@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from sash.errors import SashError
+from sash.libraries import is_remote
 from sash.spark import stores
 from sash.spark.reading import SCHEME
 
@@ -91,7 +92,7 @@ def save_relation(frame: DataFrame, target: Target, mode: str) -> None:
 
 def is_local(spark: Any, path: str) -> bool:
     """Whether files that Spark writes are those of this process: no cluster, no server in between."""
-    if SCHEME.match(path) or type(spark).__module__.startswith("pyspark.sql.connect"):
+    if SCHEME.match(path) or is_remote(spark):
         return False
     if not str(spark.conf.get("spark.master", "")).startswith("local"):
         return False

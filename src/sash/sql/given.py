@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from sash.spark.queries import FILE, file
-from sash.sql.scope import Scope, given
+from sash.sql.around import Scope, given
 from sash.sql.texts import marked, quoted
 from sash.sql.tokens import STRING, Source
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sash.errors import SashError
 from sash.expressions.columns import Column, Literal, Name, Operation
 from sash.expressions.intervals import Months
 from sash.expressions.parsing import parse
 from sash.sql import atoms
+from sash.sql.around import Session
 from sash.sql.inner import RANDOM, Inner
 from sash.sql.syntax import Span
 from sash.sql.tokens import NUMBER, PARAMETER, STRING, Source
 from sash.sql.vocabulary import known
 from sash.windows.intervals import Interval
-
-if TYPE_CHECKING:
-    from sash.sql.rewriting import Session
 
 NOW = frozenset("CURRENT_DATE CURRENT_TIMESTAMP CURRENT_TIME LOCALTIMESTAMP CURRENT_USER USER SESSION_USER".split())
 _WHOLE, _EXACT = re.compile(r"\d+"), re.compile(r"\d+\.\d*|\.\d+")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
-from sash.algebra import Over
 from sash.errors import SashError
 from sash.sql import blocks, who
-from sash.sql.scope import Named, Scope
+from sash.sql.around import Named, Scope, Session
 from sash.sql.selecting import Selecting, Unanswered
 from sash.sql.syntax import Called, Span, Windowed
 from sash.sql.tokens import Source
@@ -17,28 +15,6 @@ from sash.sql.windows import definitions, resolved
 
 DEEPEST = 60  # levels of queries
 Windows = Mapping[Span, Windowed]
-
-
-class Session(Protocol):
-    """Spark, as far as rewriting needs it."""
-
-    def frame(self, text: str) -> Any:
-        """The DataFrame of a query; Spark looks at it, but does not run it."""
-
-    def value(self, text: str) -> Any:
-        """What an expression without columns is."""
-
-    def has_function(self, name: str) -> bool:
-        """Whether Spark has a function of this name."""
-
-    def is_small(self, text: str) -> bool:
-        """Whether one task can hold the rows of a query."""
-
-    def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
-        """What stands in a text for a frame with these columns."""
-
-    def failure(self, error: Exception, source: Source, span: tuple[int, int]) -> Exception | None:
-        """What Spark does not accept, shown where the user wrote it; None of other errors."""
 
 
 @dataclass

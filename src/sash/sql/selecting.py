@@ -10,23 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sash.algebra import Over
 from sash.errors import SashError
 from sash.sql import atoms
+from sash.sql.around import Query, Scope
 from sash.sql.blocks import Block, Item, calls
 from sash.sql.inner import Inner
 from sash.sql.reading import Reading
-from sash.sql.scope import Scope
 from sash.sql.syntax import Called, Span, Windowed, ordered
 from sash.sql.texts import quoted
 from sash.sql.tokens import Source
 from sash.sql.vocabulary import call_of, known
 from sash.sql.windows import window_of
-
-if TYPE_CHECKING:
-    from sash.sql.rewriting import Rewriting
 
 LONGEST = 1 << 20  # characters of an expression
 _HINT = re.compile(r"/\*\+.*?\*/", re.DOTALL)
@@ -40,7 +37,7 @@ class Selecting:
     """The select on its way; ``ours`` are the calls that Sash answers."""
 
     def __init__(
-        self, query: Rewriting, block: Block, scope: Scope, windows: Mapping[Span, Windowed], ours: set[Span]
+        self, query: Query, block: Block, scope: Scope, windows: Mapping[Span, Windowed], ours: set[Span]
     ) -> None:
         self.query, self.block, self.scope, self.windows, self.ours = query, block, scope, windows, ours
         self.source, self.session = query.source, query.session

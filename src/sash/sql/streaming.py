@@ -10,8 +10,7 @@ import pyarrow as pa
 from sash.engine.streams.board import Board
 from sash.engine.streams.settings import settings_of, spans_of
 from sash.errors import SashError
-from sash.spark.streaming import StreamingSource
-from sash.spark.streams import SparkSource
+from sash.spark.frames import stream_source
 from sash.sql.continuous import Continuous
 from sash.sql.given import Given
 
@@ -34,7 +33,7 @@ def board(query: Continuous, spark: Any, given: Given) -> Asked:
     frame = spark.table(query.stream) if frame is None else frame
     if query.condition:
         frame = frame.where(query.condition)
-    source = StreamingSource(frame) if frame.isStreaming else SparkSource(frame)
+    source = stream_source(frame)
     spans = spans_of(query.span, query.postpone, query.longest, None, None)
     time = None if spans is not None else _time(query.stream, source.schema)
     made = Board(source, settings_of(time, list(query.key), None, None, None, spans))

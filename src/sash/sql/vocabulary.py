@@ -11,7 +11,7 @@ from sash.algebra.catalogue import builtin
 from sash.algebra.catalogue import declaring as d
 from sash.algebra.window_function import MANY, CountDistinct
 from sash.errors import SashError
-from sash.expressions.orders import Order
+from sash.expressions.columns import Order
 from sash.sql.names import NAMES, OF_SPANS, Named
 from sash.sql.registry import REGISTERED
 from sash.sql.syntax import Called, Ordered, Span

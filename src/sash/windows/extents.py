@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 from sash.errors import SashError
-from sash.expressions.columns import Expression, as_column, as_predicate
+from sash.expressions.columns import Expression, as_column
+from sash.expressions.parsing import as_predicate
 from sash.windows.intervals import DAY, Interval
 
 TAKES = "an interval such as '15 minutes', a number of rows, sash.delta(column, size) or sash.punctuation(condition)"

@@ -11,7 +11,8 @@ from decimal import Decimal
 from typing import Any
 
 from sash.errors import SashError
-from sash.expressions.columns import Column, Foreign, as_column, is_pyspark
+from sash.expressions.columns import Column, Foreign, as_column
+from sash.libraries import is_pyspark
 from sash.windows.intervals import Interval
 
 UNBOUNDED_PRECEDING, UNBOUNDED_FOLLOWING, CURRENT_ROW = -(2**63), 2**63 - 1, 0  # PySpark's numbers

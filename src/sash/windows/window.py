@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sash.errors import SashError
-from sash.expressions.columns import Column, Foreign, as_column
-from sash.expressions.orders import Order, as_order
+from sash.expressions.columns import Column, Foreign, Order, as_column
+from sash.expressions.orders import as_order
 from sash.windows.frame import (
     CURRENT_ROW,
     EXCLUSIONS,

@@ -10,6 +10,7 @@ from oracle import oracle
 from sash.algebra.catalogue import builtin
 from sash.kernels.fifo import ALGORITHMS, Sliding
 from sash.kernels.fifo.sliding import refusal
+from sash.kernels.needs import invertible
 from strategies import SIZES, cuts, doubles, integers, monotonic_frames, ranges_at_each_end, usually
 
 AFFINE = sash.Aggregate(  # x -> p·x + q, composed modulo a prime: neither commutative nor selective
@@ -41,7 +42,7 @@ COMPILED = [
     for pair in PAIRS
     for compiled in (True, False)
 ]  # fmt: skip
-RANGED = [name for name, algorithm in ALGORITHMS.items() if algorithm.ranges]
+RANGED = [name for name, algorithm in ALGORITHMS.items() if algorithm.kernel.ranges]
 
 
 def stream(window, column, lengths, frames, aggregate, ranged=False, late=0, **making):
@@ -132,7 +133,7 @@ def test_many_ranges_in_one_batch_and_nothing_kept(name, data, rows):
     assert got.values.tolist() == oracle(AFFINE, [column.tolist()], frames)
 
 
-@pytest.mark.parametrize("name", [name for name, a in ALGORITHMS.items() if "invertible" not in a.needs])
+@pytest.mark.parametrize("name", [name for name, a in ALGORITHMS.items() if invertible not in a.needs])
 @usually(30)
 @given(data=st.data(), size=st.sampled_from(SIZES), rows=st.integers(1, 60))
 def test_rows_of_any_double_are_found_again(name, data, size, rows):

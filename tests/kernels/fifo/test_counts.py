@@ -231,3 +231,14 @@ def test_chunk_sizes_follow_the_theorems():
     assert chunk_for_counts(2**20) == 524289
     assert chunk_for_counts(5, 3) == 1
     assert all(chunk_for_counts(n) == (n + 2) // 2 for n in range(3, 100))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sba_takes_four_where_sizes_vary(size):
+    counter = Counter(LETTERS)
+    window = Sliding(counter.aggregate, np.int64, using="sba")
+    hi = np.arange(1, 20 * (size + 1) + 1)
+    lo = np.maximum(hi - size + (hi % 3), 0)
+    lo = np.minimum(np.maximum.accumulate(lo), hi)
+    window.push(np.arange(len(hi)), lo=lo, hi=hi)
+    assert counter.main / len(hi) <= 4

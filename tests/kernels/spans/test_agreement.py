@@ -13,8 +13,8 @@ import sash
 from kernels.spans.levels import path
 from sash.algebra.catalogue import builtin
 from sash.errors import Refused
-from sash.kernels.index.merging import state_of
 from sash.kernels.inputs import Inputs
+from sash.kernels.operations.merging import state_of
 from sash.kernels.spans import ANSWERS, COVERS, difference, doubling, multilevel_slicing, slicing, sweeping
 from sash.kernels.spans.layout import Asked
 from strategies import usually

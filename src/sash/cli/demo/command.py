@@ -66,9 +66,8 @@ def report(
     from sash.cli.demo.boards import boards
     from sash.cli.demo.delays import delays
     from sash.cli.demo.flights import prepared
-    from sash.cli.demo.machine import machine
     from sash.cli.demo.parts import Stage
-    from sash.cli.demo.report import page
+    from sash.cli.demo.report import machine, page
 
     begin = time.monotonic()
     with telling.step("the flights, as Parquet files"):

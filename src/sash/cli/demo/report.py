@@ -1,8 +1,15 @@
-"""The report: one HTML file that loads nothing, with no script, for wide and narrow pages, in light and dark."""
+"""The report: one HTML file that loads nothing, with no script, for wide and narrow pages, in light and dark.
+
+It says what it ran on: versions and cores, and nothing that names the machine.
+"""
 
 from __future__ import annotations
 
+import os
+import platform
 from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from sash.cli.demo.flights import Flights
 from sash.cli.demo.parts import Answers, Part, Timing
@@ -107,3 +114,28 @@ def _foot(machine: dict[str, str]) -> str:
         '<p class="soft" style="margin-top: 1rem">Times are of one run each and move by tens of percent; the '
         "benchmarks of the project (<code>make bench</code>) measure with care.</p></section>"
     )
+
+
+def machine(spark: Any) -> dict[str, str]:
+    """What to know of figures that were measured here."""
+    return {
+        "cores": f"{os.cpu_count()}, Spark on {spark.conf.get('spark.master')}",
+        "system": f"{platform.system()} on {platform.machine()}",
+        "Python": platform.python_version(),
+        "Spark": spark.version,
+        "Java": _java(spark),
+        "Sash": _version("sash"),
+        "pyarrow": _version("pyarrow"),
+        "Numba": _version("numba"),
+    }
+
+
+def _java(spark: Any) -> str:
+    return str(spark.sql("select reflect('java.lang.System', 'getProperty', 'java.version')").collect()[0][0])
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sash.algebra import Call, Over
@@ -11,27 +11,22 @@ from sash.engine.placing import Answer
 from sash.engine.sorted_rows import Kept
 from sash.engine.specification import Specification
 from sash.errors import SashError
-from sash.expressions.columns import Expression, as_column, as_predicate
-from sash.expressions.orders import Order, as_order
-from sash.planner import Task
-from sash.windows.bounds import ARBITRARY, Bounds
+from sash.expressions.columns import Expression, Order, as_column
+from sash.expressions.orders import as_order
+from sash.expressions.parsing import as_predicate
+from sash.kernels.algorithm import Occurrences
+from sash.kernels.sorting import distinct_codes
+from sash.planner import Choice, Task
+from sash.windows.bounds import Bounds
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The questions an expression comes down to, and how they are answered by the algorithms chosen."""
+    """The operations an expression comes down to, and how it is answered by the algorithms chosen for them."""
 
     tasks: tuple[Task, ...]
-    answer: Callable[[Sequence[str]], Answer]
+    answer: Callable[[Sequence[Choice]], Answer]
     bounds: Bounds
-
-
-FOR_ANY_FRAMES = ("swept_bitset", "range_tree", "range_mode", "blocks", "swept_segment_tree")
-
-
-def as_named(bounds: Bounds, name: str) -> Bounds:
-    """Bounds of a shape that makes a kernel take the algorithm named, where it has one for any frames."""
-    return replace(bounds, shape=ARBITRARY) if name in FOR_ANY_FRAMES else bounds
 
 
 @dataclass(frozen=True)
@@ -66,9 +61,9 @@ class Question:
         condition = None if self.call.condition is None else as_predicate(self.call.condition)
         return self.rows.remaining(condition, known)
 
-    def task(self, question: str, bounds: Bounds, **facts: Any) -> Task:
-        """A task over these frames."""
-        return Task(question, len(bounds), bounds.length, bounds.shape, bounds.holes, bounds.widest, **facts)
+    def task(self, operation: str, bounds: Bounds, **facts: Any) -> Task:
+        """An operation over these frames."""
+        return Task(operation, len(bounds), bounds.length, bounds.shape, bounds.holes, bounds.widest, **facts)
 
     def refuse_another_order(self) -> None:
         """Refuse an order by anything but the function's column, where equal values must be equal in it, too."""
@@ -77,3 +72,11 @@ class Question:
             raise SashError(
                 f"{self.call}: with {what} the order must be of {self.columns[0]} itself, got {self.orders[0]}"
             )
+
+
+def occurring(question: Question, columns: tuple[Expression, ...], kept: Kept) -> Occurrences:
+    """The values of some columns of the rows kept, by where each occurs."""
+    rows = question.rows
+    return Occurrences(
+        *rows.occurrences(columns, kept), lambda: distinct_codes(kept.only(rows.identity(columns)), kept.segments)
+    )

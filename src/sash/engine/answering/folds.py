@@ -9,19 +9,18 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate
-from sash.engine.answering.asking import Asked, Question, as_named
+from sash.engine.answering.asking import Asked, Question, occurring
 from sash.engine.answering.inputs import Lifted, lifted
 from sash.engine.gathering import gathered
 from sash.engine.placing import Answer, Numbers, Rows, Whole
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.errors import SashError
+from sash.kernels.algorithm import DISTINCT_FOLD, FOLD
 from sash.kernels.answers import Answered
 from sash.kernels.compiling import specialise
-from sash.kernels.index.folding import exact, fold
-from sash.kernels.index.prefix import prefix
-from sash.kernels.inputs import Inputs
-from sash.planner import Task
-from sash.planner.algorithms import DISTINCT_FOLD, FOLD
+from sash.kernels.inputs import Inputs, exact
+from sash.kernels.structures.prefix import prefix
+from sash.planner import Choice, Task
 from sash.windows.bounds import CONSTANT, Bounds
 
 
@@ -33,19 +32,13 @@ def aggregate(question: Question) -> Asked:
     distinct = question.call.unique and not question.function.selective
     task = folding(question, kept, given, bounds, DISTINCT_FOLD if distinct else FOLD)
 
-    def answer(names: Sequence[str]) -> Answer:
+    def answer(choices: Sequence[Choice]) -> Answer:
+        run = choices[0].run
         if distinct:
-            from sash.kernels.index.distinct_fold import fold_distinct
-            from sash.kernels.index.merge_sort_annotated import fold_annotated
-
-            previous, following = question.rows.occurrences(columns, kept)
-            if names[0] == "merge_sort_tree":
-                answered = fold_annotated(given.aggregate, given.columns, previous, bounds)
-            else:
-                asked, around = as_named(bounds, names[0]), kept.groups(frame)
-                answered = fold_distinct(given.aggregate, given.columns, previous, following, asked, around)
+            values = occurring(question, columns, kept)
+            answered = run(given.aggregate, given.columns, values, bounds, kept.groups(frame))
         else:
-            answered = fold(given.aggregate, given.columns, kept.length, bounds, names[0], kept.segments)
+            answered = run(given.aggregate, given.columns, kept.length, bounds, kept.segments)
         return read(question, given, kept, answered)
 
     return Asked((task,), answer, bounds)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.answering.asking import Asked, Question
+from sash.engine.answering.asking import Asked, Question, occurring
 from sash.engine.answering.searching import select
 from sash.engine.gathering import offsets_of
 from sash.engine.placing import Answer, Rows, Whole, take
@@ -17,9 +17,9 @@ from sash.engine.sorted_rows import Kept, Ranking
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.values import Trouble, plain
-from sash.kernels.index.distinct_count import count_distinct
-from sash.kernels.index.listing import first_occurrences, lowered
-from sash.planner.algorithms import SELECT
+from sash.kernels.algorithm import DISTINCT, SELECT
+from sash.kernels.operations.listing import first_occurrences, lowered
+from sash.planner import Choice
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
 
 
@@ -35,14 +35,14 @@ def listed(question: Question) -> Asked:
     if unique:
         question.refuse_another_order()
 
-    def answer(names: Sequence[str]) -> Answer:
+    def answer(choices: Sequence[Choice]) -> Answer:
         if function.returns == "row":
             places, valid = lowered(function, bounds.sizes())
             k = np.where(valid, places, -1).astype(bounds.lo.dtype)
-            found, _ = select(ranking, bounds, k, names[0])
+            found, _ = select(choices[0], ranking, bounds, k)
             return Rows(kept.original(found if ranking is None else ranking.places(found)), rows.source(column))
         if unique:
-            offsets, places = _unique(question, kept, bounds, ranking)
+            offsets, places = _unique(question, choices[0], kept, bounds, ranking)
             starts, stops = _taken(function, np.diff(offsets))
             first = offsets[:-1] + starts
             offsets, index = _spread(first, stops - starts)
@@ -50,9 +50,11 @@ def listed(question: Question) -> Asked:
         starts, stops = _taken(function, bounds.sizes())
         offsets, k = _spread(starts, stops - starts)
         asking = bounds.some(np.repeat(np.arange(len(bounds)), stops - starts))
-        found, _ = select(ranking, asking, k.astype(bounds.lo.dtype), names[0])
+        found, _ = select(choices[0], ranking, asking, k.astype(bounds.lo.dtype))
         return Whole(_lists(question, kept, offsets, found if ranking is None else ranking.places(found)))
 
+    if unique and function.returns != "row":
+        return Asked((question.task(DISTINCT, bounds),), answer, bounds)
     shape = MONOTONIC if bounds.moves_forward else ARBITRARY  # a frame asks for each of its rows in turn
     task = replace(question.task(SELECT, bounds, ordered=ranking is not None), shape=shape)
     return Asked((task,), answer, bounds)
@@ -70,11 +72,13 @@ def _spread(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.nda
     return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
 
 
-def _unique(question: Question, kept: Kept, bounds: Bounds, ranking: Ranking | None) -> tuple[np.ndarray, np.ndarray]:
+def _unique(
+    question: Question, choice: Choice, kept: Kept, bounds: Bounds, ranking: Ranking | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The first occurrences in each frame, in order."""
     rows = question.rows
-    previous, following = rows.occurrences(question.columns, kept)
-    offsets = offsets_of(count_distinct(previous, following, bounds))
+    values = occurring(question, question.columns, kept)
+    previous, offsets = values.previous, offsets_of(choice.run(values, bounds))
     if not bounds.holes:
         places = first_occurrences(previous, bounds.lo, bounds.hi, offsets)
     else:

@@ -17,11 +17,11 @@ from sash.engine.placing import Answer, Numbers, Rows, Whole
 from sash.engine.sorted_rows import Ranking
 from sash.errors import SashError
 from sash.expressions.orders import asc
-from sash.kernels.index.distinct_count import count_distinct
-from sash.kernels.index.distinct_select import select_distinct
-from sash.kernels.index.mad import mad
-from sash.kernels.index.quantiles import between, lie_between, places
-from sash.planner.algorithms import DISTINCT_SELECT, SELECT
+from sash.kernels.algorithm import DISTINCT_SELECT, SELECT
+from sash.kernels.operations.distinct_count import slide_occurrences
+from sash.kernels.operations.mad import mad
+from sash.kernels.operations.quantiles import between, lie_between, places
+from sash.planner import Choice
 from sash.windows.bounds import Bounds
 
 FEW = 0.25  # the share of frames up to which those that need a second row are asked apart
@@ -47,30 +47,30 @@ def quantile(question: Question) -> Asked:
         """The column's numbers."""
         return kept.only(numbers(rows.column(column), name).astype(np.float64, copy=False))
 
-    def at(share: Any, chosen: str) -> Answer:
+    def at(share: Any, choice: Choice) -> Answer:
         share = _shares(question, share)
         if question.call.unique:
-            codes = ranking.codes
-            sizes = count_distinct(codes.previous, codes.following, bounds)
+            values_of = ranking.codes.values
+            sizes = slide_occurrences(values_of.previous, values_of.following, bounds)  # as selecting needs them, too
             k = places(sizes, share, discrete)
-            first, second = select_distinct(ranking.ranked, codes.previous, codes.following, bounds, k)
+            first, second = choice.run(ranking.ranked, values_of, bounds, k)
             second = second[:0] if discrete else second
         else:
             sizes = bounds.sizes()
             k = places(sizes, share, discrete)
-            first, second = _selected(ranking, bounds, k, chosen, None if discrete else lie_between(sizes, share))
+            first, second = _selected(choice, ranking, bounds, k, None if discrete else lie_between(sizes, share))
         if numeric:  # as in Spark, a double
             return Numbers(*between(values(), ranking.ranked.order, first, second, sizes, share))
         return Rows(kept.original(ranking.places(first)), source)
 
-    def answer(names: Sequence[str]) -> Answer:
+    def answer(choices: Sequence[Choice]) -> Answer:
         if isinstance(function, Deviation):
             by_rank, sizes = values()[ranking.ranked.order], bounds.sizes()
-            return Numbers(mad(by_rank, sizes, lambda k: select(ranking, bounds, k, names[0])[0]), sizes > 0)
+            return Numbers(mad(by_rank, sizes, lambda k: select(choices[0], ranking, bounds, k)[0]), sizes > 0)
         share = (*question.columns[1:], *function.parameters, 0.5)[0]
         if not isinstance(share, tuple):
-            return at(share, names[0])
-        return Whole(_side_by_side([by_position(at(each, names[0])) for each in share], len(bounds), source.type))
+            return at(share, choices[0])
+        return Whole(_side_by_side([by_position(at(each, choices[0])) for each in share], len(bounds), source.type))
 
     def by_position(answer: Any) -> pa.Array:
         if isinstance(answer, Rows):
@@ -81,19 +81,19 @@ def quantile(question: Question) -> Asked:
 
 
 def _selected(
-    ranking: Ranking, bounds: Bounds, k: np.ndarray, chosen: str, pairs: np.ndarray | None
+    choice: Choice, ranking: Ranking, bounds: Bounds, k: np.ndarray, pairs: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rows at these places, and the rows after them for the frames that need both."""
     if pairs is None:
-        return select(ranking, bounds, k, chosen)
+        return select(choice, ranking, bounds, k)
     where = np.flatnonzero(pairs)
     if len(where) > FEW * len(bounds):
-        return select(ranking, bounds, k, chosen, second=True)
-    first, _ = select(ranking, bounds, k, chosen)
+        return select(choice, ranking, bounds, k, second=True)
+    first, _ = select(choice, ranking, bounds, k)
     second = np.full_like(first, -1)
     if len(where):
         some = bounds.some(where)
-        second[where] = select(ranking, some, k[where] + (k[where] >= 0).astype(k.dtype), chosen)[0]
+        second[where] = select(choice, ranking, some, k[where] + (k[where] >= 0).astype(k.dtype))[0]
     return first, second
 
 

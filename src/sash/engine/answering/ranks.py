@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from sash.algebra.window_function import EQUALS, ITSELF, VALUES, RankFunction
-from sash.engine.answering.asking import Asked, Question, as_named
+from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.hypothetical import thresholds
 from sash.engine.answering.searching import count_below
 from sash.engine.placing import Answer, Numbers
 from sash.engine.sorted_rows import Kept, Ranking
 from sash.errors import SashError
-from sash.kernels.index.window_order import holds
-from sash.planner.algorithms import COUNT, DENSE
+from sash.kernels.algorithm import COUNT, DENSE
+from sash.kernels.operations.window_order import holds
+from sash.planner import Choice
 from sash.windows.bounds import Bounds
 from sash.windows.frame import CURRENT, WHOLE_PARTITION, Frame
 
@@ -46,8 +47,8 @@ def rank(question: Question) -> Asked:
             return peers.hi if counts == EQUALS else peers.lo
         return ranking.stop if counts == EQUALS else ranking.start
 
-    def answer(names: Sequence[str]) -> Answer:
-        below = count_below(ranking, bounds, limit(), names[0]).astype(np.int64)
+    def answer(choices: Sequence[Choice]) -> Answer:
+        below = count_below(choices[0], ranking, bounds, limit()).astype(np.int64)
         if function.lower is None:
             return lowered(function, below)
         inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, kept.places())
@@ -74,13 +75,10 @@ def _dense(question: Question, kept: Kept, ranking: Ranking | None, bounds: Boun
     if ranking is None:
         ranking = rows.ranking(rows.order, kept)
 
-    def answer(names: Sequence[str]) -> Answer:
-        from sash.kernels.index.dense_rank import dense_rank
-
+    def answer(choices: Sequence[Choice]) -> Answer:
         start = thresholds(question, kept)[0] if question.columns else ranking.start
         codes = ranking.codes
-        asked = as_named(bounds, names[0])
-        found = dense_rank(codes.codes, codes.previous, codes.following, asked, codes.heads[start])
+        found = choices[0].run(codes.codes, codes.values, bounds, codes.heads[start])
         return Numbers(found.astype(np.int32))
 
     return Asked((question.task(DENSE, bounds),), answer, bounds)

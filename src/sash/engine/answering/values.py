@@ -10,8 +10,9 @@ from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.searching import count_below, select
 from sash.engine.placing import Rows
 from sash.engine.sorted_rows import Kept, Ranking
-from sash.kernels.index.window_order import holds
-from sash.planner.algorithms import COUNT, SELECT
+from sash.kernels.algorithm import COUNT, SELECT
+from sash.kernels.operations.window_order import holds
+from sash.planner import Choice
 from sash.windows.bounds import Bounds
 from sash.windows.frame import WHOLE_PARTITION
 
@@ -23,8 +24,8 @@ def value(question: Question) -> Asked:
     ranking = question.rows.ranking(question.orders, kept) if question.orders else None
     bounds = kept.bounds(question.over.window.frame)
 
-    def answer(names: Sequence[str]) -> Rows:
-        first, _ = select(ranking, bounds, _place(question, bounds), names[0])
+    def answer(choices: Sequence[Choice]) -> Rows:
+        first, _ = select(choices[0], ranking, bounds, _place(question, bounds))
         return Rows(_positions(first, ranking, kept), question.rows.source(column))
 
     return Asked((question.task(SELECT, bounds, ordered=ranking is not None),), answer, bounds)
@@ -49,17 +50,17 @@ def shift(question: Question) -> Asked:
     offset = question.function.offset
     ahead = max(min(offset, rows.rows + 1), -rows.rows - 1)  # beyond the last row is beyond it, however far
 
-    def answer(names: Sequence[str]) -> Rows:
+    def answer(choices: Sequence[Choice]) -> Rows:
         inside = holds(bounds, kept.places())
         before = kept.counts_before() if ranking is None else ranking.own
-        place = count_below(ranking, bounds, before, names[0]).astype(np.int64) + ahead
+        place = count_below(choices[0], ranking, bounds, before).astype(np.int64) + ahead
         place -= ~inside if ahead > 0 else 0  # the row itself is not among those counted
         size = bounds.sizes()
         outside = (place < 0) | (place >= size)
         if ahead == 0:
             outside |= ~inside
         k = np.where(outside, -1, place).astype(bounds.lo.dtype)
-        first, _ = select(ranking, bounds, k, names[1])
+        first, _ = select(choices[1], ranking, bounds, k)
         default = rows.source(columns[1]) if len(columns) > 1 else None
         return Rows(_positions(first, ranking, kept), rows.source(columns[0]), default)
 

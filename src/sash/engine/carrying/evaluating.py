@@ -23,10 +23,10 @@ from sash.engine.evaluating import answered
 from sash.engine.placing import Answer, placed
 from sash.engine.ties import settle
 from sash.errors import column_named
-from sash.expressions.columns import as_predicate, col
-from sash.kernels.index.folding import fold
-from sash.kernels.index.merging import joined, merged, state_of, unlowered
+from sash.expressions.columns import col
+from sash.expressions.parsing import as_predicate
 from sash.kernels.inputs import Inputs
+from sash.kernels.operations.merging import joined, merged, state_of, unlowered
 from sash.planner import choose
 
 NOTHING = np.zeros(0, np.int64)
@@ -126,7 +126,7 @@ def _folded(question: Question, name: str, carried: Carried, edges: _Edges) -> A
     kept, given = counted(question)
     bounds = kept.bounds(frame)
     (choice,) = choose((folding(question, kept, given, bounds),), question.over.using)
-    local = fold(unlowered(given.aggregate), given.columns, kept.length, bounds, choice.name, kept.segments)
+    local = choice.run(unlowered(given.aggregate), given.columns, kept.length, bounds, kept.segments)
     inputs = Inputs(given.aggregate, tuple(column.dtype for column in given.columns))
     states, held = carried.states(name, state_of(inputs))
     runs: list[np.ndarray] = []

@@ -13,8 +13,9 @@ from sash.engine.answering.folds import counted
 from sash.engine.carrying.forms import Few, few_of
 from sash.engine.framing import edges_among
 from sash.engine.sorted_rows import Kept
-from sash.expressions.orders import Order, asc, desc
-from sash.kernels.index.folding import fold
+from sash.expressions.columns import Order
+from sash.expressions.orders import asc, desc
+from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
 from sash.windows.bounds import Bounds
 
 
@@ -48,7 +49,7 @@ def _extremes(question: Question, few: Few, starts: np.ndarray, stops: np.ndarra
     call = replace(question.call, aggregate=by, columns=columns, unique=False)
     kept, given = counted(replace(question, over=replace(question.over, call=call)))
     bounds = Bounds(*edges(kept, starts, stops), kept.length)
-    found = fold(given.aggregate, given.columns, kept.length, bounds, "segment_tree")
+    found = SEGMENT_TREE.run(given.aggregate, given.columns, kept.length, bounds)
     return kept.original(np.asarray(found.values[found.valid], question.rows.dtype))
 
 

@@ -26,9 +26,9 @@ from sash.engine.encoding import order_key
 from sash.engine.specification import Specification
 from sash.engine.ties import settle
 from sash.expressions.columns import col
-from sash.kernels.index.folding import fold
-from sash.kernels.index.merging import unlowered
+from sash.kernels.operations.merging import unlowered
 from sash.kernels.sorting import argsort
+from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
 from sash.windows.bounds import Bounds
 
 INTERVAL = "__sash_interval"
@@ -117,7 +117,7 @@ def _states(question: Question, starts: np.ndarray, stops: np.ndarray) -> pa.Arr
     """The partial of each part; NULL where no row counts."""
     kept, given = counted(question)
     bounds = Bounds(*edges(kept, starts, stops), kept.length)
-    states, valid = fold(unlowered(given.aggregate), given.columns, kept.length, bounds, "segment_tree")
+    states, valid = SEGMENT_TREE.run(unlowered(given.aggregate), given.columns, kept.length, bounds)
     return pa.array([each.tobytes() if some else None for each, some in zip(states, valid, strict=True)], pa.binary())
 
 

@@ -91,11 +91,6 @@ class Sample:
         """About how many rows have a key from that numbered i up to, but without, that numbered j."""
         return int(self.before[j] - self.before[i])
 
-    def at_least(self, i: int, j: int) -> int:
-        """How many rows have such a key for sure, even without any that are above key j - 1."""
-        start, stop = self.starts[i], self.starts[j]
-        return int(np.where(self.following[start:stop] < stop, self.gap[start:stop], 1).sum())
-
     def enough_before(self, j: int, rows: int) -> int:
         """The last key of the same partition from which on there surely are so many rows before key j, or -1."""
         first, stop = int(self.starts[self.partition_start[j]]), int(self.starts[j])

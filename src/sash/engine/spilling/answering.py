@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.spilling.estimating import SCRATCH, need, said, size_of
-from sash.engine.spilling.files import Directory, Rows, arrivals, numbered, unnumbered
-from sash.engine.spilling.merging import merged
+from sash.engine.memory import SCRATCH, need, said, size_of
+from sash.engine.spilling.files import Directory, Rows, arrivals, merged, numbered, unnumbered
 from sash.engine.spilling.pieces import Ranges, cut_apart
 from sash.engine.spilling.splitting import MANY, Part, grouped, share, split
 from sash.engine.tables import as_arrow

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from sash.engine.memory import said
 from sash.engine.sizes import total_bytes
-from sash.engine.spilling.estimating import said
 from sash.engine.spilling.files import Directory
 from sash.engine.spilling.splitting import Part, split
 from sash.errors import SashError

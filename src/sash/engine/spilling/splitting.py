@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.spilling.estimating import size_of
+from sash.engine.memory import size_of
 from sash.engine.spilling.files import Directory, Rows
 from sash.engine.spilling.hashing import hashes, mixed
 

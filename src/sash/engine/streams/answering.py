@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate, Over
+from sash.algebra.sharing import Answer
 from sash.algebra.sharing import kind as kind_of
 from sash.engine.answering.asking import Asked, Question
 from sash.engine.answering.folds import read
+from sash.engine.answering.inputs import Lifted
 from sash.engine.evaluating import asked_of
 from sash.engine.framing import kept_before, remapped
 from sash.engine.placing import placed
+from sash.engine.sorted_rows import Kept
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.held import StreamWindow, WindowFrame, WindowRows
+from sash.engine.streams.kinds import Kind
+from sash.engine.streams.queries import Query
+from sash.kernels.algorithm import FOLD
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import settled
-from sash.kernels.index.folding import exact, fold
-from sash.kernels.index.merging import merged, unlowered
-from sash.kernels.inputs import Inputs
+from sash.kernels.fifo.recalc import ALGORITHM as RECALC
+from sash.kernels.inputs import Inputs, exact
+from sash.kernels.operations.merging import merged, unlowered
 from sash.kernels.slices.partials import columns_of, of_partials
 from sash.planner import Choice, Task, choose
-from sash.planner.algorithms import FOLD
-from sash.planner.spans import TECHNIQUES
+from sash.planner.spans import BY_EVENTS, TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 
-if TYPE_CHECKING:
-    from sash.engine.streams.scheme import Planned, Scheme
-
 NONE = np.zeros(0, np.int64)
-ONE = "recalc"  # folds a single partial
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A query on rows that there are none of yet: how it is asked, and by which partials it is answered, if any."""
+
+    query: Query
+    spec: int
+    question: Question
+    kept: Kept
+    given: Lifted | None = None  # of an aggregate that partials hold
+
+    @property
+    def by_partials(self) -> bool:
+        """Whether partials of slices answer it; otherwise rows are held."""
+        return self.given is not None and self.query.using not in BY_EVENTS
 
 
 class Folding:
     """How queries of one aggregate are answered from the partials that cells hold."""
 
-    def __init__(self, scheme: Scheme, place: int) -> None:
-        answer, self.aggregate = scheme.shared.answers[place], scheme.wanted[place][0]
-        kinds = [scheme.kinds[source].kind for source in answer.sources]
+    def __init__(
+        self, answer: Answer, aggregate: Aggregate, every: list[Kind], beyond: tuple[int, ...], first: Planned
+    ) -> None:
+        self.aggregate, self.beyond, self._first, self._kinds = aggregate, beyond, first, every
+        kinds = [every[source] for source in answer.sources]
         own = len(kinds) == 1 and kind_of(kinds[0].inputs.aggregate) == kind_of(self.aggregate)
         made = of_partials(self.aggregate, None if own else answer.make, [kind.partial for kind in kinds])
         self.sources = answer.sources
         self.folded = settled(replace(made, finish=None, empty=None))
-        self.beyond = tuple(scheme.beyond[source] for source in answer.sources if source in scheme.beyond)
         self.exact = self.aggregate.invertible and all(exact(kind.partial.state) for kind in kinds)
-        self._first, self._kinds = scheme.planned[scheme.folded[place]], [each.kind for each in scheme.kinds]
 
     @cached_property
     def _unlowered(self) -> Aggregate:
@@ -88,7 +105,8 @@ class Folding:
             rows = len(states[0])
         columns = tuple(column for array in states for column in columns_of(array))
         choice = self.choice(planned.query.using, len(bounds), rows, bounds.widest)
-        return fold(folded, columns, rows, bounds, choice.name)
+        answered: Answered = choice.run(folded, columns, rows, bounds)
+        return answered
 
     def _joined(self, cells: Cells, inner: Answered, lo: np.ndarray, hi: np.ndarray) -> Answered:
         """Spans that end in windows, and those that go on beyond the last slice of each: no span is in both."""
@@ -97,7 +115,8 @@ class Folding:
         which = np.flatnonzero(held[last] & (hi > lo)) if len(cells) else last[:0]
         columns = tuple(column for source in self.beyond for column in columns_of(cells.states[source][last[which]]))
         ones = np.arange(len(which) + 1)
-        states = fold(self._unlowered, columns, len(which), Bounds(ones[:-1], ones[1:], len(which), MONOTONIC), ONE)
+        each = Bounds(ones[:-1], ones[1:], len(which), MONOTONIC)
+        states = RECALC.run(unlowered(self.folded), columns, len(which), each)
         behind = np.full(len(hi), -1)
         behind[which] = ones[:-1]
         inputs = Inputs(self.folded, tuple(column.dtype for column in columns))
@@ -121,4 +140,4 @@ def answer_of_rows(
 ) -> pa.Array:
     """The answers of windows, given the held rows of each."""
     asked, choices = asked_of_rows(rows, planned, lo, hi, since)
-    return placed(rows, asked.answer([choice.name for choice in choices]))
+    return placed(rows, asked.answer(choices))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,21 +15,13 @@ from sash.engine.streams.kinds import Kind, PlainKind
 from sash.engine.streams.scheme import BEYOND, COVERS, ENDS, SPREAD, Holding, Scheme
 from sash.engine.streams.spans import Layout, Numbers, moments_of
 from sash.errors import Refused
-from sash.kernels.index.folding import exact
+from sash.kernels.algorithm import COVER, Algorithm
+from sash.kernels.inputs import exact
 from sash.kernels.slices.runs import most, too_many
-from sash.kernels.spans import ANSWERS, multilevel_slicing
-from sash.kernels.spans import COVERS as TECHNIQUES
-from sash.planner import Choice
-from sash.planner.spans import BY_SLICES, Load, Technique, choose, load_of
+from sash.kernels.spans.load import Load, load_of
+from sash.planner import Choice, cheapest
+from sash.planner.spans import technique
 from sash.windows.slicing import edges_of
-
-WORDS = {
-    "slicing": "each span into every slice that it covers",
-    "multilevel_slicing": "each span into slices that cover several",
-    "difference": "each span added where it begins and taken away where it ends",
-    "doubling": "each span into two slices of a power of two, which cover it",
-}
-HEIGHT = 8  # of several levels, where these are asked for by name alone
 
 Lift = Callable[[pa.Table, Sequence[Holding]], list[Column]]
 
@@ -42,12 +36,7 @@ def fold_spans(cells: Cells, scheme: Scheme, table: pa.Table, layout: Layout, li
     columns = dict(zip(whole, lift(table, [scheme.kinds[k] for k in whole]), strict=True))
     columns |= {beyond: columns[k] for k, beyond in scheme.beyond.items()}
     if spread := [k for k in numbers if scheme.kinds[k].part == SPREAD]:
-        for which, cell, spent in layout.parts():
-            parts = table.take(pa.array(which)).append_column(SHARE, pa.array(spent / layout.length[which]))
-            parts = parts.append_column(SPENT, pa.array(spent.astype(np.float64)))
-            lifted = lift(parts, [scheme.kinds[k] for k in spread])
-            for k, (values, rows) in zip(spread, lifted, strict=True):
-                scheme.kinds[k].kind.fold(values, cell if rows is None else cell[rows], states[k], held[k])
+        PARTS.run(scheme, spread, table, layout, lift, states, held)
     for k, (values, rows) in columns.items():
         each = scheme.kinds[k]
         begin, end = (array if rows is None else array[rows] for array in (layout.begin, layout.end))
@@ -62,6 +51,26 @@ def fold_spans(cells: Cells, scheme: Scheme, table: pa.Table, layout: Layout, li
         )
     else:
         cells.append(layout.key, layout.at, states, held)
+
+
+def _fold_parts(
+    scheme: Scheme, spread: list[int], table: pa.Table, layout: Layout, lift: Lift, states: Any, held: Any
+) -> None:
+    for which, cell, spent in layout.parts():
+        parts = table.take(pa.array(which)).append_column(SHARE, pa.array(spent / layout.length[which]))
+        parts = parts.append_column(SPENT, pa.array(spent.astype(np.float64)))
+        lifted = lift(parts, [scheme.kinds[k] for k in spread])
+        for k, (values, rows) in zip(spread, lifted, strict=True):
+            scheme.kinds[k].kind.fold(values, cell if rows is None else cell[rows], states[k], held[k])
+
+
+PARTS = Algorithm(
+    name="slicing",
+    operation="parts of spans",
+    words="the part that each slice has of a span",
+    cost=lambda load: load.each,
+    run=_fold_parts,
+)
 
 
 def cover(
@@ -87,15 +96,17 @@ def cover(
         cells = np.arange(len(which)) + np.repeat(begin - (np.cumsum(sizes) - sizes), sizes)
         kind.fold(tuple(column[which] for column in values), cells, states, held)
         return
-    inputs, named = kind.inputs, holding.planned.query.using
-    if named in BY_SLICES:
-        technique = Technique(named, holding.planned.query.height or HEIGHT)
-    else:
-        technique = choose(inputs.aggregate, exact(kind.partial.state), load_of(end - begin, len(states)))
-    if technique.name == "multilevel_slicing":
-        multilevel_slicing.cover(inputs, values, begin, end, states, held, height=technique.height)
-    else:
-        TECHNIQUES[technique.name].cover(inputs, values, begin, end, states, held)
+    choice = _chosen(holding, load_of(end - begin, len(states)))
+    choice.run(kind.inputs, values, begin, end, states, held)
+
+
+def _chosen(holding: Holding, load: Load) -> Choice:
+    """The technique that was named, or the fastest."""
+    query = holding.planned.query
+    named = technique(query.using, query.height)
+    if named is not None and named.operation == COVER:
+        return Choice(named, asked=True)
+    return cheapest(replace(load, aggregate=holding.kind.inputs.aggregate, exact=exact(holding.kind.partial.state)))
 
 
 UNSEEN = Load(1000, 2.0, 1000)  # what is taken for true of spans that nobody has seen
@@ -116,27 +127,19 @@ def sampled(scheme: Scheme, slicer: str, table: pa.Table | None) -> Load:
 
 def technique_of(holding: Holding, load: Load) -> Choice:
     """How spans are put into slices, in words."""
-    named, aggregate = holding.planned.query.using, holding.kind.inputs.aggregate
     if holding.part == SPREAD:
-        return Choice("slicing", "the part that each slice has of a span", 0.0)
-    if named in BY_SLICES:
-        return Choice(named, WORDS[named], 0.0, asked=True)
-    if holding.part == ENDS:
-        load = load._replace(each=load.each - 1.0)
-    technique = choose(aggregate, exact(holding.kind.partial.state), load)
-    height = f", of {technique.height} levels" if technique.height > 1 else ""
-    return Choice(technique.name, WORDS[technique.name] + height, 0.0)
+        return Choice(PARTS)
+    return _chosen(holding, replace(load, each=load.each - 1.0) if holding.part == ENDS else load)
 
 
-def dry_run(name: str, kind: Kind) -> None:
+def dry_run(named: Algorithm, kind: Kind) -> None:
     """Raise where a technique cannot fold an aggregate."""
     inputs, none = kind.inputs, np.zeros(0, np.int64)
     values = tuple(np.zeros(0, dtype) for dtype in inputs.dtypes)
-    if name in ("difference", "sweeping") and not inputs.aggregate.selective and not exact(kind.partial.state):
-        raise Refused(
-            f"{name} needs exact partials; those of {inputs.aggregate.name} are floats, whose differences drift"
-        )
-    if name in TECHNIQUES:
-        TECHNIQUES[name].cover(inputs, values, none, none, np.zeros(0, kind.partial.state), np.zeros(0, np.uint8))
+    load = replace(UNSEEN, operation=named.operation, aggregate=inputs.aggregate, exact=exact(kind.partial.state))
+    if reason := named.refusal(load):
+        raise Refused(f"{named.name} {reason}")
+    if named.operation == COVER:
+        named.run(inputs, values, none, none, np.zeros(0, kind.partial.state), np.zeros(0, np.uint8))
     else:
-        ANSWERS[name].answers(inputs, values, none, none, none, none)
+        named.run(inputs, values, none, none, none, none)

@@ -14,11 +14,12 @@ from sash.engine.streams.covering import UNSEEN, sampled, technique_of
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.queries import Spans
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.span_windows import is_swept
+from sash.engine.streams.span_windows import SWEEP, is_swept
 from sash.engine.streams.spans import AUTO
+from sash.kernels.spans.load import Load
 from sash.planner import Choice
-from sash.planner.spans import Load
-from sash.planner.streams import QueryStep, StreamPlan, combines, drawn
+from sash.planner.spans import technique
+from sash.planner.streams import QueryStep, StreamPlan, drawn
 from sash.windows.grids import PER_MICROSECOND, Grid
 from sash.windows.intervals import DAY, Interval
 from sash.windows.shared_plan import SharedPlan
@@ -93,7 +94,7 @@ def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None) -> list[Q
                                    f"from the partials of slices: {sources}"))  # fmt: skip
             continue
         if is_swept(planned) or planned.given is not None:
-            swept = Choice(query.using or "sweeping", "starts and ends of spans in order", 0.0, asked=bool(query.using))
+            swept = Choice(technique(query.using) or SWEEP, asked=bool(query.using))
             steps.append(
                 QueryStep(query.name, str(query.call), str(query.extent), (swept,), 0, "from spans that are held")
             )
@@ -165,7 +166,7 @@ def _cost(scheme: Scheme, plan: SharedPlan, steps: list[QueryStep]) -> str:
     for step, planned in zip(steps, scheme.planned, strict=True):
         grid: Any = scheme.grids[planned.spec]
         if planned.by_partials:
-            slice_cost, answer_cost = combines(step.choices[0].name, step.slices)
+            slice_cost, answer_cost = step.choices[0].algorithm.combines(step.slices)
             total += slice_cost * per + answer_cost / grid.slide
     if scheme.kind == "count":
         return f"combines: {1 + total:.3g} for each row of a key, one of them into its slice"

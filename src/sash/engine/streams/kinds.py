@@ -14,8 +14,8 @@ from sash.algebra import Aggregate
 from sash.engine.streams.restoring import array_of, refused, table_of
 from sash.errors import SashError
 from sash.kernels.compiling import Kernel, Specialised, specialise
-from sash.kernels.index.merging import joining
 from sash.kernels.inputs import Inputs
+from sash.kernels.operations.merging import joining
 from sash.kernels.sealing import unpadded
 from sash.kernels.slices.folding import cell_folding, run_folding
 from sash.kernels.slices.partials import Partial

@@ -17,22 +17,23 @@ from sash.algebra.sharing import kind as kind_of
 from sash.algebra.window_function import SpanFunction
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
-from sash.engine.answering.inputs import Lifted, is_coded
+from sash.engine.answering.inputs import is_coded
 from sash.engine.evaluating import asked_of
+from sash.engine.memo import Memo
 from sash.engine.reading import arguments_of
-from sash.engine.sorted_rows import Kept
-from sash.engine.streams.answering import Folding
+from sash.engine.streams.answering import Folding, Planned
 from sash.engine.streams.formats import PartialFormat, format_of
 from sash.engine.streams.held import HeldRows, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.keys import check_key
 from sash.engine.streams.kinds import Kind, PlainKind
 from sash.engine.streams.queries import Query, Settings
 from sash.errors import SashError, column_named
-from sash.expressions.columns import Column, Expression, Foreign, as_predicate
+from sash.expressions.binding import bind, check_names
+from sash.expressions.columns import Column, Expression, Foreign
 from sash.expressions.evaluation import infer
-from sash.expressions.naming import bind, check_names
+from sash.expressions.parsing import as_predicate
 from sash.kernels.sealing import making
-from sash.planner.spans import BY_EVENTS, TECHNIQUES
+from sash.planner.spans import TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.extents import CountExtent, DeltaExtent, Extent, PunctuationExtent, TimeExtent, microseconds
 from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
@@ -44,22 +45,6 @@ FAR = 2**63 - 1
 FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
 POINTS = "points"  # partials of all rows of a slice
 ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.spans
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A query on rows that there are none of yet: how it is asked, and by which partials it is answered, if any."""
-
-    query: Query
-    spec: int
-    question: Question
-    kept: Kept
-    given: Lifted | None = None  # of an aggregate that partials hold
-
-    @property
-    def by_partials(self) -> bool:
-        """Whether partials of slices answer it; otherwise rows are held."""
-        return self.given is not None and self.query.using not in BY_EVENTS
 
 
 class Holding(NamedTuple):
@@ -402,15 +387,19 @@ class Scheme:
         for place, k in enumerate(self.folded):
             aggregate = self.wanted[place][0]
             key = (self.shared.answers[place].sources, *(getattr(aggregate, part) for part in PARTS))
-            found[k] = alike[key] = alike.get(key) or Folding(self, place)
+            found[k] = alike[key] = alike.get(key) or self._folding(place)
         return found
 
-    @cached_property
-    def none(self) -> list[pa.Array]:
-        """The answers of each query to no windows, found once: every operator of these queries needs their types."""
-        from sash.engine.streams.windows import no_answers
+    def _folding(self, place: int) -> Folding:
+        answer, beyond = self.shared.answers[place], self.beyond
+        further = tuple(beyond[source] for source in answer.sources if source in beyond)
+        kinds = [each.kind for each in self.kinds]
+        return Folding(answer, self.wanted[place][0], kinds, further, self.planned[self.folded[place]])
 
-        return no_answers(self)
+    @cached_property
+    def none(self) -> Memo[str, list[pa.Array]]:
+        """The answers of each query to no windows, found once: every operator of these queries needs their types."""
+        return Memo()
 
     @cached_property
     def formats(self) -> tuple[PartialFormat, ...]:

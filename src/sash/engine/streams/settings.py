@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from sash.algebra import Call, Over
-from sash.engine.streams.answering import asked_of_rows
+from sash.engine.streams.answering import Planned, asked_of_rows
 from sash.engine.streams.covering import dry_run
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
 from sash.engine.streams.queries import Query, Settings, Spans
-from sash.engine.streams.scheme import Planned, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_windows import is_swept
 from sash.engine.streams.spans import AUTO
 from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column
-from sash.planner.algorithms import NAMES
-from sash.planner.spans import TECHNIQUES, with_height
+from sash.planner import names
+from sash.planner.spans import TECHNIQUES, technique, with_height
 from sash.windows.extents import extent_of, interval_of, microseconds
 from sash.windows.grids import CalendarGrid
 from sash.windows.intervals import Interval
@@ -103,8 +103,8 @@ def queries_of(
     if not given:
         raise SashError("query takes at least one aggregate, got none")
     using, height = with_height(using)
-    if using is not None and using not in (*NAMES, *TECHNIQUES):
-        raise SashError(f"using must be one of {', '.join((*NAMES, *TECHNIQUES))}, got {using!r}")
+    if using is not None and using not in (known := (*names(), *TECHNIQUES)):
+        raise SashError(f"using must be one of {', '.join(known)}, got {using!r}")
     extent = extent_of(range, slide)
     found: list[Query] = []
     for each, call in given.items():
@@ -152,7 +152,8 @@ def check_slicer(scheme: Scheme, query: Query) -> None:
 def check_technique(scheme: Scheme, planned: Planned) -> None:
     """Refuse a technique for spans that cannot answer a query, or where there are none."""
     name, call, given = planned.query.using, planned.query.call, planned.given
-    assert name is not None
+    named = technique(name, planned.query.height)
+    assert named is not None
     if not scheme.spans:
         raise Refused(f'{name} is for events that last: give span=("start", "end") in the place of time')
     if given is None:
@@ -161,7 +162,7 @@ def check_technique(scheme: Scheme, planned: Planned) -> None:
         raise Refused(f"{name} takes spans as a whole; {call} weighs their parts")
     if not given.aggregate.compiled:
         raise Refused(f"{name} needs an aggregate that is compiled; {call} is not")
-    dry_run(name, Kind(given.aggregate, tuple(column.dtype for column in given.columns)))
+    dry_run(named, Kind(given.aggregate, tuple(column.dtype for column in given.columns)))
 
 
 def in_order(scheme: Scheme) -> bool:

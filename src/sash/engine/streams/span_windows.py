@@ -15,21 +15,23 @@ from sash.engine.answering.folds import counted, read
 from sash.engine.encoding import biased
 from sash.engine.placing import placed
 from sash.engine.specification import Specification
-from sash.engine.streams.answering import answer_of_rows
+from sash.engine.streams.answering import Planned, answer_of_rows
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.kinds import Kind
-from sash.engine.streams.scheme import FIRST, Planned, Scheme
+from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.spans import Layout
 from sash.engine.tables import one_array
-from sash.expressions.columns import as_predicate
 from sash.expressions.evaluation import predicate
+from sash.expressions.parsing import as_predicate
+from sash.kernels.algorithm import Algorithm
 from sash.kernels.answers import finished
-from sash.kernels.index.folding import fold
 from sash.kernels.slices.due import bounds_of
 from sash.kernels.slices.overlaps import Overlaps
 from sash.kernels.slices.partials import columns_of, of_partials
 from sash.kernels.sorting import argsort
-from sash.kernels.spans import ANSWERS
+from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
+from sash.kernels.structures.sparse_table import ALGORITHM as SPARSE_TABLE
+from sash.planner.spans import technique
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.slicing import edges_of
 
@@ -85,8 +87,8 @@ class SpanWindows:
 
     def _by_events(self, scheme: Scheme, planned: Planned, windows: Asked) -> pa.Array:
         """An aggregate by a technique that takes spans one by one, as they ended."""
-        using = planned.query.using
-        assert using is not None
+        named = technique(planned.query.using)
+        assert named is not None
         whole = Specification(self.held.table, (), ())
         kept, given = counted(Question(whole, planned.question.over))
         kind = Kind(given.aggregate, tuple(column.dtype for column in given.columns))
@@ -99,13 +101,12 @@ class SpanWindows:
             layout = Layout(first, last, key, int(key.max()) + 1, edges_of(scheme.grids, "pairs"))
             lo, hi = bounds_of(layout.key, layout.at, windows.key, windows.start, windows.end)
             longest = int((layout.end - layout.begin).max())
-            states, held = ANSWERS[using].answers(kind.inputs, values, layout.begin, layout.end, lo, hi, longest)
+            states, held = named.run(kind.inputs, values, layout.begin, layout.end, lo, hi, longest)
         folded = of_partials(kind.inputs.aggregate, None, [kind.partial])
         places = np.arange(len(states))
         bounds = Bounds(places, places + held, len(states))
-        answered = fold(
-            replace(folded, finish=None, empty=None), columns_of(states), len(states), bounds, "segment_tree"
-        )
+        folded = replace(folded, finish=None, empty=None)
+        answered = SEGMENT_TREE.run(folded, columns_of(states), len(states), bounds)
         return placed(whole, read(planned.question, given, planned.kept, finished(kind.inputs.aggregate, answered)))
 
     def _swept(self, scheme: Scheme, planned: Planned, windows: Asked) -> pa.Array:
@@ -114,7 +115,7 @@ class SpanWindows:
         if planned.query.call.condition is not None:
             some = predicate(as_predicate(planned.query.call.condition), self.held.table)
             key, first, last = key[some], first[some], last[some]
-        sweep = Sweep(key, first, last)
+        sweep: Sweep = SWEEP.run(key, first, last)
         if planned.query.call.aggregate.peaks:
             return pa.array(sweep.peaks(windows))
         return pa.array(sweep.covered(windows)).view(swept_type(scheme, planned))
@@ -141,7 +142,7 @@ class Sweep:
         lo, hi = bounds_of(self.key, self.at, windows.key, windows.start + 1, windows.end)
         before = np.where(lo > 0, self.running[np.maximum(lo - 1, 0)], 0)
         bounds = Bounds(lo, hi, len(self.key), MONOTONIC)
-        within = fold(builtin("max"), (self.running,), len(self.key), bounds, "sparse_table")
+        within = SPARSE_TABLE.run(builtin("max"), (self.running,), len(self.key), bounds)
         return np.maximum(before, np.where(within.valid, within.values, 0))
 
     def covered(self, windows: Asked) -> np.ndarray:
@@ -158,6 +159,15 @@ class Sweep:
             return np.where(change >= 0, total[here] + open_, 0)
 
         return upto(windows.end) - upto(windows.start)
+
+
+SWEEP = Algorithm(
+    name="sweeping",
+    operation="spans at a time",
+    words="starts and ends of spans in order",
+    cost=lambda load: load.each,
+    run=Sweep,
+)
 
 
 def is_swept(planned: Planned) -> bool:

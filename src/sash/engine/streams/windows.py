@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from sash.engine.encoding import biased
 from sash.engine.sizes import row_bytes, stretches
-from sash.engine.streams.answering import answer_of_rows
+from sash.engine.streams.answering import Planned, answer_of_rows
 from sash.engine.streams.axes import Axis
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Answers
 from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
-from sash.engine.streams.scheme import FIRST, Planned, Scheme
+from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_windows import Asked, SpanWindows, is_swept, swept_type
 from sash.errors import SashError, column_named
 from sash.kernels.slices.due import bounds_of
@@ -180,14 +180,14 @@ class Windows:
     @property
     def none(self) -> Answers:
         """No answers, of the right types."""
-        columns = list(self.scheme.none)
+        columns = list(none_of(self.scheme))
         starts = [pa.array(NONE)] * (len(columns) if self.with_starts else 0)
         return Answers(NONE, NONE, NONE, columns, starts, [None] * len(columns))
 
     @cached_property
     def types(self) -> list[pa.DataType]:
         """The types of the queries' answers."""
-        return [column.type for column in self.scheme.none]
+        return [column.type for column in none_of(self.scheme)]
 
     def table(self, answers: Answers, keys: Keys) -> pa.Table:
         """Answers as a user sees them."""
@@ -204,6 +204,11 @@ class Windows:
             names.append(query.name)
             columns.append(answers.columns[k])
         return pa.Table.from_arrays(columns, names)
+
+
+def none_of(scheme: Scheme) -> list[pa.Array]:
+    """The answers of each query to no windows."""
+    return scheme.none.once("answers", lambda: no_answers(scheme))
 
 
 def no_answers(scheme: Scheme) -> list[pa.Array]:

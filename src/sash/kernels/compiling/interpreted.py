@@ -63,9 +63,14 @@ def columns(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(column.tolist() if isinstance(column, np.ndarray) else column for column in values)
 
 
-def records(answers: np.ndarray, valid: np.ndarray) -> np.ndarray:
-    """Answers as compiled kernels give them: an array of numbers, or of records of their scalars."""
+def records(answers: np.ndarray, valid: np.ndarray, like: Any = None) -> np.ndarray:
+    """Answers as compiled kernels give them: an array of numbers, or of records of their scalars.
+
+    ``like`` is an answer that says which they are where all are NULL.
+    """
     known = answers[valid]
+    if not len(known) and like is not None:
+        return records(np.array([like, None], object)[:1], np.ones(1, np.bool_)).repeat(len(answers))
     if not len(known) or not isinstance(known[0], tuple):
         numbers = np.array(known.tolist())
         filled = np.zeros(len(answers), numbers.dtype)

@@ -16,18 +16,16 @@ Size = Callable[[int], int]  # how many entries an array has, for a capacity in 
 class Kernel:
     """One compiled entry of an algorithm: how to make it for an aggregate, and what it keeps.
 
-    ``sizes`` names the arrays that hold the algorithm's state between calls; ``needs`` the properties of
-    an aggregate without which it is refused; ``ranges`` whether starts may go back and forth. ``grow``
-    moves the state of a kernel that is not a ring to a larger capacity; ``drive`` runs a kernel that
-    must be called more than once a batch; ``sound`` says whether restored arrays, and whether windows are
-    of one size, are such as the kernel may index with, beyond what all kernels have alike.
+    ``sizes`` names the arrays that hold the algorithm's state between calls; ``ranges`` whether starts may
+    go back and forth. ``grow`` moves the state of a kernel that is not a ring to a larger capacity; ``drive``
+    runs a kernel that must be called more than once a batch; ``sound`` says whether restored arrays, and whether
+    windows are of one size, are such as the kernel may index with, beyond what all kernels have alike.
     """
 
     name: str
     make: Maker
     card: str
     sizes: Mapping[str, Size] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()
     ranges: bool = False
     grow: Kernel | None = None
     drive: Callable[..., Any] | None = None
@@ -41,7 +39,7 @@ def kernel(**declared: Any) -> Callable[[Maker], Kernel]: ...
 def kernel(make: Maker | None = None, **declared: Any) -> Kernel | Callable[[Maker], Kernel]:
     """Register ``make(aggregate) -> algorithm`` under its own name.
 
-    Used bare, or with what the algorithm keeps and needs: ``@kernel(sizes={...}, needs=(...))``.
+    Used bare, or with what the algorithm keeps: ``@kernel(sizes={...})``.
     """
     if make is None:
         return lambda function: _register(function, **declared)

@@ -15,22 +15,16 @@
 | pba | | 3, worst case too | a bound on every slide, for windows of one size |
 """
 
-from sash.kernels.compiling import KERNELS
-from sash.kernels.fifo import (  # noqa: F401, each puts its algorithms in the registry
-    b_int,
-    boundary,
-    daba,
-    flatfat,
-    flatfit,
-    recalc,
-    slick_deque,
-    slide_side,
-    subtract_on_evict,
-    two_stacks,
-)
-from sash.kernels.fifo.flatfat_window import FlatFat
-from sash.kernels.fifo.sliding import Sliding, slide
+from importlib import import_module
+from pkgutil import iter_modules
 
-ALGORITHMS = {name: kernel for name, kernel in KERNELS.items() if kernel.sizes}  # the others serve these
+from sash.kernels.algorithm import FOLD, declared
+from sash.kernels.fifo.flatfat_window import FlatFat
+from sash.kernels.fifo.sliding import Sliding, SlidingAlgorithm, slide
+
+for _module in iter_modules(__path__):  # each declares its algorithms
+    import_module(f"{__name__}.{_module.name}")
+
+ALGORITHMS = {name: each for name, each in declared(FOLD).items() if isinstance(each, SlidingAlgorithm)}
 
 __all__ = ["ALGORITHMS", "FlatFat", "Sliding", "slide"]

@@ -12,9 +12,11 @@ paper   flatfit-2017, 2.2
 
 from __future__ import annotations
 
+from math import ceil, log2
 from typing import Any
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import HEAD, OWN, TAIL, count, twice_a_power_of_two
 
 
@@ -93,3 +95,11 @@ def b_int(agg: Any) -> Any:
         return 0
 
     return slide
+
+
+ALGORITHM = slides(
+    b_int,
+    "partials of intervals of powers of two",
+    cost=lambda task: 10.0 + 10.0 * task.levels,
+    combines=lambda rows: (ceil(log2(max(rows, 2))),) * 2,
+)

@@ -4,16 +4,15 @@ SBA cumulates on one thread. Where every window has the same size, a chunk is a 
 cumulations run in one loop over a chunk that is there as a whole: they do not depend on each other,
 so the processor overlaps them. Where a combine divides, which is what takes the time then, answers
 have a loop of their own, some rows behind: nothing in it depends on what is before, so that several
-divisions are done at once. Otherwise a boundary is set whenever the start passes the last one, which
-is two stacks.
+divisions are done at once.
 
 PBA cumulates to the left on a second thread. A window is then the rest of a chunk, perhaps a whole
-chunk, and the chunk being filled. The chunk size is Theorem 1's where windows have one size; otherwise
-the start passing a boundary sets the next.
+chunk, and the chunk being filled. The chunk size is Theorem 1's where windows have one size. Where they
+have not, the start passing a boundary sets the next, with either.
 
 order   first in, first out
 needs   associative
-time    at most 3 combines a slide; for PBA in the worst case too, on the main thread
+time    at most 3 combines a slide; for PBA in the worst case too, on the main thread; SBA 4 where sizes vary
 space   SBA 2n + 1 partials; PBA n + 2
 paper   parallel-boundary-aggregator-2021, 4
 """
@@ -26,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 from sash.errors import SashError
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
 from sash.kernels.fifo.chunking import chunk_for_counts
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
-from sash.kernels.fifo.two_stacks import two_stacks
 from sash.kernels.threads import second_thread
 
 if TYPE_CHECKING:
@@ -35,17 +34,20 @@ if TYPE_CHECKING:
 
 CLOSED, FILLED, FRONT, WILD = OWN, OWN + 1, OWN + 2, OWN + 3  # sba: is there a chunk before, rows in the open one,
 # where the one before stands, and whether it may hold a NaN
-MIDDLE, OPEN, CHUNK, WANTED = OWN, OWN + 1, OWN + 2, OWN + 3  # pba: where chunks begin, their size, the next start
+MIDDLE, OPEN, CHUNK, WANTED = OWN, OWN + 1, OWN + 2, OWN + 3  # where chunks begin; of pba their size, the next start
 CUMULATED, MIDDLE_SUM = 0, 1
 RUN = 1024  # rows of short chunks that are cumulated in one call
 BLOCK, SHORT = 128, 48  # rows whose answers wait for a loop of their own, and of windows for which that does not pay
 
 
 def sba_sound(arrays: Any, constant: bool) -> bool:
-    """Whether chunks lie in the halves of the ring."""
+    """Whether chunks lie in the halves of the ring; where sizes vary, whether they follow each other."""
+    if not constant:
+        head, tail, _, _, middle, opened = arrays["marks"][: OWN + 2].tolist()
+        return bool(head <= middle <= opened <= tail)
     closed, filled, front, _ = arrays["marks"][OWN:].tolist()
     size = len(arrays["ring"]) // 2
-    return not constant or (closed in (0, 1) and 0 <= filled < size and front in (0, size))
+    return closed in (0, 1) and 0 <= filled < size and front in (0, size)
 
 
 @kernel(sizes={"ring": twice_per_row, "back": one, "marks": count(OWN + 4)}, sound=sba_sound)
@@ -150,15 +152,66 @@ def sba(agg: Any) -> Any:
         marks[HEAD] = max(marks[HEAD], marks[TAIL] - size)
         return 0
 
-    return slide if agg.constant else two_stacks.make(agg)
+    return slide if agg.constant else of_frames(agg)
 
 
-@kernel
-def cumulate_left(agg: Any) -> Any:
-    """Fold a run of the ring from its newest row to its oldest, in place."""
+def of_frames(agg: Any) -> Any:
+    """SBA where sizes vary: when the start passes a boundary, the chunk being filled is closed and cumulated.
+
+    The rows held are the rest of a chunk up to ``middle``, a whole one up to ``opened``, and the one being filled.
+    """
+    lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
+    absent, cumulate = agg.absent, cumulating(agg)
+
+    def slide(values: Values, base: int, frames: Frames, ring: States, back: States, marks: Marks, out: Answers) -> int:
+        capacity, answers = len(ring), len(out[1])
+        head, tail, first = marks[HEAD], marks[TAIL], marks[FIRST]
+        middle, opened = marks[MIDDLE], marks[OPEN]
+        last = (first + tail - head) % capacity
+        running = load(back, 0)
+        for i in range(answers):
+            lo, hi = frame(frames, base, i)
+            if lo >= tail:
+                head, tail, middle, opened, first, last = lo, lo, lo, lo, 0, 0
+            elif lo > head:
+                first = (first + lo - head) % capacity
+                head = lo
+                if head >= opened:  # both chunks have gone: make two of the open one, so that the next will be ready
+                    middle, opened = (head + tail + 1) // 2, tail
+                    cumulate(ring, first, middle - head)
+                    cumulate(ring, (first + middle - head) % capacity, tail - middle)
+                elif head >= middle:
+                    cumulate(ring, (first + opened - head) % capacity, tail - opened)
+                    middle, opened = opened, tail
+            for position in range(tail, hi):
+                partial = lift(values, position - base, position)
+                store(ring, last, partial)
+                last = last + 1 if last + 1 < capacity else 0
+                running = combine(running, partial) if position > opened else partial
+            tail = max(tail, hi)
+            if lo >= hi:
+                absent(out, i)
+            elif head >= middle:
+                answer(out, i, running)
+            else:
+                whole = load(ring, first)
+                if middle < opened:
+                    whole = combine(whole, load(ring, (first + middle - head) % capacity))
+                answer(out, i, combine(whole, running) if opened < tail else whole)
+        store(back, 0, running)
+        marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, tail - head
+        marks[MIDDLE], marks[OPEN] = middle, opened
+        return 0
+
+    return slide
+
+
+def cumulating(agg: Any) -> Any:
+    """``cumulate(ring, first, length)``: fold a run of the ring from its newest row to its oldest, in place."""
     combine, load, store = agg.combine, agg.load, agg.store
 
-    def cumulate(ring: States, first: int, length: int) -> int:
+    @agg.function
+    def cumulate(ring, first, length):  # type: ignore[no-untyped-def]
         capacity = len(ring)
         slot = (first + length - 1) % capacity
         left = load(ring, slot)
@@ -166,9 +219,20 @@ def cumulate_left(agg: Any) -> Any:
             slot = slot - 1 if slot > 0 else capacity - 1
             left = combine(load(ring, slot), left)
             store(ring, slot, left)
-        return 0
 
     return cumulate
+
+
+@kernel
+def cumulate_left(agg: Any) -> Any:
+    """Fold a run of the ring on a thread of its own."""
+    cumulate = cumulating(agg)
+
+    def run(ring: States, first: int, length: int) -> int:
+        cumulate(ring, first, length)
+        return 0
+
+    return run
 
 
 class Cumulating:
@@ -313,3 +377,9 @@ def pba(agg: Any) -> Any:
         return i
 
     return slide
+
+
+SBA = slides(
+    sba, "two partial windows that meet at a boundary", cost=lambda task: 5.0 if task.trailing else 16.0, offered=True
+)
+PBA = slides(pba, "boundary aggregation with a second thread", cost=lambda task: 12.0)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_row
 
 LEFT, RIGHT, ACCUMULATED, BACK = OWN, OWN + 1, OWN + 2, OWN + 3  # where each part of the ring ends
@@ -75,3 +76,6 @@ def daba(agg: Any) -> Any:
         return 0
 
     return slide
+
+
+ALGORITHM = slides(daba, "two stacks, with no row that waits", cost=lambda task: 20.0)

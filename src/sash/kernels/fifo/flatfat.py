@@ -15,9 +15,11 @@ paper   reactive-aggregator-2015, 4 and 5
 
 from __future__ import annotations
 
+from math import ceil, log2
 from typing import Any
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import HEAD, OWN, TAIL, count, twice_a_power_of_two
 
 
@@ -140,3 +142,11 @@ def flatfat(agg: Any) -> Any:
         return 0
 
     return slide
+
+
+ALGORITHM = slides(
+    flatfat,
+    "a tree of partials in a ring",
+    cost=lambda task: 10.0 + 10.0 * task.levels,
+    combines=lambda rows: (ceil(log2(max(rows, 2))),) * 2,
+)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_row
 from sash.kernels.fifo.restoring import in_ring
 
@@ -114,3 +115,6 @@ def flatfit(agg: Any) -> Any:
         return 0
 
     return slide
+
+
+ALGORITHM = slides(flatfit, "partials that remember where they end", cost=lambda task: 15.0)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_row
 
 
@@ -49,3 +50,8 @@ def recalc(agg: Any) -> Any:
         return 0
 
     return slide
+
+
+ALGORITHM = slides(
+    recalc, "each frame folded anew", cost=lambda task: 1.0 + task.widest, combines=lambda rows: (0, max(rows - 1, 0))
+)

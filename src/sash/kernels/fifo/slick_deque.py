@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_row
 from sash.kernels.fifo.restoring import in_ring
+from sash.kernels.needs import selective
 
 
 def places_sound(arrays: Any, constant: bool) -> bool:
@@ -24,7 +26,7 @@ def places_sound(arrays: Any, constant: bool) -> bool:
     return bool((np.diff(places, prepend=head - 1, append=tail) > 0).all())
 
 
-@kernel(sizes={"ring": per_row, "places": per_row, "marks": count(OWN)}, needs=("selective",), sound=places_sound)
+@kernel(sizes={"ring": per_row, "places": per_row, "marks": count(OWN)}, sound=places_sound)
 def slick_deque(agg: Any) -> Any:
     lift, combine, same, answer, frame = agg.lift, agg.combine, agg.same, agg.answer, agg.frame
     absent = agg.absent
@@ -60,3 +62,6 @@ def slick_deque(agg: Any) -> Any:
         return 0
 
     return slide
+
+
+ALGORITHM = slides(slick_deque, "a deque of candidates", cost=lambda task: 15.0, needs=(selective,))

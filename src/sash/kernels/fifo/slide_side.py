@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row
 
 FLIP = OWN  # one after the newest row that the suffixes reach
@@ -85,3 +86,6 @@ def slide_side(agg: Any) -> Any:
         return 0
 
     return slide
+
+
+ALGORITHM = slides(slide_side, "two stacks for several ranges", cost=lambda task: 10.0)

@@ -8,6 +8,7 @@ as they came.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused, SashError
+from sash.kernels.algorithm import FOLD, Algorithm, Task, declared
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, RINGS, TAIL, twice_a_power_of_two
@@ -24,6 +26,14 @@ from sash.kernels.inputs import Inputs, whole
 from sash.kernels.sealing import making, opened, sealed
 
 EMPTY = np.zeros(0, np.int64)
+ONE_SIZE, FRAMES = "sba", "two_stacks"  # the algorithms of windows of one size, and of frames that are given
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SlidingAlgorithm(Algorithm):
+    """A fold over windows that only move forward; ``kernel`` is what a window is held by."""
+
+    kernel: Kernel
 
 
 class Sliding:
@@ -42,16 +52,19 @@ class Sliding:
         aggregate: Aggregate | Call,
         *dtypes: Any,
         size: int | None = None,
-        using: str = "sba",
+        using: str | None = None,
         chunk: int | None = None,
         room: int = 16,
     ) -> None:
         """Hold a window of the last ``size`` rows, or, without a size, of frames given with each batch.
 
-        ``chunk`` is the chunk size of pba, by default Theorem 1's for a window of one size; ``room`` the number of
-        rows that there is room for at first, where no size says it.
+        ``using`` names the algorithm, by default sba for a window of one size, and two_stacks for frames that are
+        given. ``chunk`` is the chunk size of pba, by default Theorem 1's for a window of one size; ``room`` the
+        number of rows that there is room for at first, where no size says it.
         """
-        self.kernel = _kernel(using)
+        using = using or (FRAMES if size is None else ONE_SIZE)
+        algorithm = _named(using)
+        self.kernel = algorithm.kernel
         for argument, value in (("size", size), ("chunk", chunk)):
             if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
                 raise SashError(f"{argument} must be a whole number of rows, at least 1, got {value!r}")
@@ -59,7 +72,7 @@ class Sliding:
             raise SashError(f"chunk is for pba, got {chunk} with {using}")
         self.inputs = Inputs(aggregate, dtypes)
         self.aggregate = self.inputs.aggregate
-        if reason := refusal(self.kernel, self.aggregate):
+        if reason := refusal(algorithm, self.aggregate):
             raise Refused(reason)
         self.size = None if size is None else int(size)
         self.made = self._specialise(self.kernel)
@@ -252,7 +265,7 @@ def slide(
     lo: Any = None,
     hi: Any = None,
     rows: int | None = None,
-    using: str = "sba",
+    using: str | None = None,
 ) -> Answered:
     """Answer windows over whole columns at once.
 
@@ -266,18 +279,15 @@ def slide(
     return window.push(*columns, lo=lo, hi=hi, rows=rows)
 
 
-def refusal(kernel: Kernel, aggregate: Aggregate) -> str | None:
+def refusal(algorithm: SlidingAlgorithm, aggregate: Aggregate) -> str | None:
     """Why an algorithm cannot compute an aggregate at all, in a sentence, or None."""
-    if "invertible" in kernel.needs and not aggregate.invertible:
-        return f"{kernel.name} needs an invertible aggregate; {aggregate.name} has no inverse"
-    if "selective" in kernel.needs and not aggregate.selective:
-        return f"{kernel.name} needs a selective aggregate; {aggregate.name} keeps more than one of its inputs"
-    return None
+    reason = algorithm.refusal(Task(FOLD, aggregate=aggregate))
+    return f"{algorithm.name} {reason}" if reason else None
 
 
-def _kernel(name: str) -> Kernel:
-    from sash.kernels.fifo import ALGORITHMS
-
-    if name not in ALGORITHMS:
-        raise SashError(f"using must be one of {', '.join(ALGORITHMS)}, got {name!r}")
-    return ALGORITHMS[name]
+def _named(name: str) -> SlidingAlgorithm:
+    found = declared(FOLD).get(name)
+    if not isinstance(found, SlidingAlgorithm):
+        able = [each for each, algorithm in declared(FOLD).items() if isinstance(algorithm, SlidingAlgorithm)]
+        raise SashError(f"using must be one of {', '.join(able)}, got {name!r}")
+    return found

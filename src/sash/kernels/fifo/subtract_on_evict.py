@@ -12,10 +12,12 @@ from __future__ import annotations
 from typing import Any
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row
+from sash.kernels.needs import invertible
 
 
-@kernel(sizes={"ring": per_row, "whole": one, "marks": count(OWN)}, needs=("invertible", "exact"))
+@kernel(sizes={"ring": per_row, "whole": one, "marks": count(OWN)})
 def subtract_on_evict(agg: Any) -> Any:
     lift, combine, inverse, answer, frame = agg.lift, agg.combine, agg.inverse, agg.answer, agg.frame
     absent = agg.absent
@@ -51,3 +53,6 @@ def subtract_on_evict(agg: Any) -> Any:
         return 0
 
     return slide
+
+
+ALGORITHM = slides(subtract_on_evict, "rows taken away by the inverse", cost=lambda task: 6.0, needs=(invertible,))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row
 
 FLIP = OWN  # one after the newest row of the front
@@ -63,3 +64,6 @@ def two_stacks(agg: Any) -> Any:
         return 0
 
     return slide
+
+
+ALGORITHM = slides(two_stacks, "two stacks of partials", cost=lambda task: 13.0, offered=True)

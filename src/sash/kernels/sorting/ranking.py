@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import prefetch, routine
-from sash.kernels.index.ranked import Ranked
 from sash.kernels.sorting.buckets import make
 from sash.kernels.sorting.radix import argsort, by_digits, in_order, put_in_order, sort_all
 from sash.kernels.sorting.words import packed
+from sash.kernels.structures.ranked import Ranked
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import positions
 

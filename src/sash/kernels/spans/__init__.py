@@ -15,28 +15,12 @@ cells ``lo`` to before ``hi``, and both begin and end with cells. ``cover`` fold
 | tuple_buckets | | yes | | one a window, at its release | |
 """
 
-from sash.kernels.spans import (
-    aggregate_buckets,
-    difference,
-    doubling,
-    multilevel_slicing,
-    slicing,
-    sweeping,
-    tuple_buckets,
-)
+from importlib import import_module
+from pkgutil import iter_modules
 
-COVERS = {
-    "slicing": slicing,
-    "multilevel_slicing": multilevel_slicing,
-    "difference": difference,
-    "doubling": doubling,
-}
-ANSWERS = {
-    "slicing": slicing,
-    "multilevel_slicing": multilevel_slicing,
-    "sweeping": sweeping,
-    "aggregate_buckets": aggregate_buckets,
-    "tuple_buckets": tuple_buckets,
-}
+_MODULES = {each.name: import_module(f"{__name__}.{each.name}") for each in iter_modules(__path__)}
+
+COVERS = {name: module for name, module in _MODULES.items() if hasattr(module, "cover")}
+ANSWERS = {name: module for name, module in _MODULES.items() if hasattr(module, "answers")}
 
 __all__ = ["ANSWERS", "COVERS"]

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
+from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
-from sash.kernels.spans.layout import CLOCK, Asked, adding, opened, refuse
+from sash.kernels.spans.driving import Work, answers_windows
+from sash.kernels.spans.layout import CLOCK, Asked, adding, opened, places
 
 
 @kernel
@@ -63,20 +64,11 @@ def aggregate_buckets(agg: Any) -> Any:
     return answer
 
 
-def answers(
-    kind_inputs: Inputs,
-    values: tuple[np.ndarray, ...],
-    first: np.ndarray,
-    last: np.ndarray,
-    lo: np.ndarray,
-    hi: np.ndarray,
-    postpone: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The partial of each window and whether it has an event, as ``slicing.answers``."""
-    refuse("aggregate_buckets", kind_inputs.aggregate)
-    made = specialise(aggregate_buckets, kind_inputs.aggregate, kind_inputs.dtypes)
-    asked = Asked(first, last, lo, hi, postpone)
-    work = asked.states(made, asked.windows)
-    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, asked.widest)
-    made.run(kind_inputs.lifted(values), *given, *work, np.full(1, -1))
-    return work[0], work[1]
+def _work(made: Specialised, asked: Asked, inputs: Inputs) -> Work:
+    return Work((asked.widest,), (*places(made, asked.windows), np.full(1, -1)))
+
+
+ANSWERING = answers_windows(
+    lambda aggregate: aggregate_buckets, _work, name="aggregate_buckets", words="a partial for each open window"
+)
+answers = ANSWERING.run

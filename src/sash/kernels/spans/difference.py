@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
-from sash.kernels.inputs import Inputs, whole
-from sash.kernels.spans.layout import adding, refuse, touched
+from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
+from sash.kernels.needs import exact_partials, invertible
+from sash.kernels.spans.driving import covers
+from sash.kernels.spans.layout import adding, touched
 
 
 @kernel
@@ -65,19 +66,19 @@ def difference_cover(agg: Any) -> Any:
     return cover
 
 
-def cover(
-    kind_inputs: Inputs,
-    values: tuple[np.ndarray, ...],
-    begin: np.ndarray,
-    end: np.ndarray,
-    states: np.ndarray,
-    held: np.ndarray,
-) -> None:
-    """Fold each event into the cells from its ``begin`` to before its ``end``."""
-    refuse("difference", kind_inputs.aggregate, "invertible")
-    made = specialise(difference_cover, kind_inputs.aggregate, kind_inputs.dtypes)
-    begin, end = whole("begin", begin), whole("end", end)
+def _work(made: Specialised, begin: np.ndarray, end: np.ndarray) -> tuple[Any, ...]:
     base, cells = touched(begin, end)
     starting, stopping = (np.empty(cells + 1, made.state) for _ in range(2))
     starts, stops = (np.zeros(cells + 1, np.int64) for _ in range(2))
-    made.run(kind_inputs.lifted(values), begin, end, base, starting, starts, stopping, stops, states, held)
+    return base, starting, starts, stopping, stops
+
+
+COVERING = covers(
+    difference_cover,
+    _work,
+    name="difference",
+    words="each span added where it begins and taken away where it ends",
+    cost=lambda load: 5.0 + 8.0 * load.cells_a_span,
+    needs=(invertible, exact_partials),
+)
+cover = COVERING.run

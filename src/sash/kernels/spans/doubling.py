@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from sash.kernels.compiling import Flags, Marks, States, Values, kernel, leading_zeros, routine, specialise
-from sash.kernels.inputs import Inputs, whole
-from sash.kernels.spans.layout import adding, refuse, touched
+from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel, leading_zeros, routine
+from sash.kernels.needs import selective
+from sash.kernels.spans.driving import covers
+from sash.kernels.spans.layout import adding, touched
 
 LEVELS = 64
 
@@ -80,20 +81,20 @@ def doubling_cover(agg: Any) -> Any:
     return cover
 
 
-def cover(
-    kind_inputs: Inputs,
-    values: tuple[np.ndarray, ...],
-    begin: np.ndarray,
-    end: np.ndarray,
-    states: np.ndarray,
-    held: np.ndarray,
-) -> None:
-    """Fold each event into the cells from its ``begin`` to before its ``end``."""
-    refuse("doubling", kind_inputs.aggregate, "selective")
-    made = specialise(doubling_cover, kind_inputs.aggregate, kind_inputs.dtypes)
-    begin, end = whole("begin", begin), whole("end", end)
+def _work(made: Specialised, begin: np.ndarray, end: np.ndarray) -> tuple[Any, ...]:
     base, cells = touched(begin, end)
     edges, order = np.zeros(LEVELS, np.int64), np.empty(len(begin), np.int64)
     sort_by_level(begin, end, edges, order)
     runs, filled = np.empty(cells, made.state), np.zeros(cells, np.uint8)
-    made.run(kind_inputs.lifted(values), begin, end, order, edges, base, runs, filled, states, held)
+    return order, edges, base, runs, filled
+
+
+COVERING = covers(
+    doubling_cover,
+    _work,
+    name="doubling",
+    words="each span into two slices of a power of two, which cover it",
+    cost=lambda load: 7.5 + 12.0 * load.cells_a_span,
+    needs=(selective,),
+)
+cover = COVERING.run

@@ -12,8 +12,10 @@ import numpy as np
 
 from sash.algebra import Aggregate
 from sash.errors import Refused, SashError
+from sash.kernels.algorithm import Need
 from sash.kernels.compiling import Specialised
 from sash.kernels.inputs import whole
+from sash.kernels.spans.load import Load
 
 CLOCK = 0  # the first of the marks that a technique keeps
 
@@ -51,14 +53,12 @@ def opened(hi: Any, start: int, cell: int) -> int:
     return low
 
 
-def refuse(technique: str, aggregate: Aggregate, *needs: str) -> None:
-    """Raise where an aggregate lacks what a technique needs; all need a commutative one."""
-    if not aggregate.commutative:
-        raise Refused(f"{technique} needs a commutative aggregate; {aggregate.name} is not")
-    if "invertible" in needs and not aggregate.invertible:
-        raise Refused(f"{technique} needs an invertible aggregate; {aggregate.name} has no inverse")
-    if "selective" in needs and not aggregate.selective:
-        raise Refused(f"{technique} needs a selective aggregate; {aggregate.name} keeps more than one of its inputs")
+def refuse(name: str, needs: tuple[Need, ...], aggregate: Aggregate) -> None:
+    """Raise where an aggregate lacks what a technique needs; whether partials are exact is for the planner to see."""
+    load = Load(0, 1.0, 0, aggregate=aggregate, exact=True)
+    for need in needs:
+        if reason := need(load):
+            raise Refused(f"{name} {reason}")
 
 
 def at_least(argument: str, value: Any, least: int) -> int:
@@ -81,6 +81,11 @@ def touched(begin: np.ndarray, end: np.ndarray) -> tuple[int, int]:
         return 0, 0
     base = int(begin.min())
     return base, int(end.max()) - base
+
+
+def places(made: Specialised, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Empty partials, and a flag for each."""
+    return np.zeros(count, made.state), np.zeros(count, np.uint8)
 
 
 class Asked:
@@ -112,7 +117,6 @@ class Asked:
         after = np.searchsorted(self.hi, self.hi + (self.widest + self.postpone), "right")
         return int((after - np.arange(len(self.hi))).max(initial=0)) + 1
 
-    def states(self, made: Specialised, *more: int) -> list[np.ndarray]:
-        """An empty partial and a flag for each window, and for each of so many places."""
-        arrays = [(np.zeros(size, made.state), np.zeros(size, np.uint8)) for size in (len(self.lo), *more)]
-        return [array for pair in arrays for array in pair]
+    def states(self, made: Specialised) -> tuple[np.ndarray, np.ndarray]:
+        """An empty partial and a flag for each window."""
+        return places(made, len(self.lo))

@@ -14,13 +14,19 @@ paper   spanning-event-slicing-2021, 4 and 5.2.2
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
-from sash.kernels.inputs import Inputs, whole
-from sash.kernels.spans.layout import CLOCK, Asked, adding, at_least, clear, refuse, touched
+from sash.errors import SashError
+from sash.kernels.algorithm import COVER, Algorithm
+from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
+from sash.kernels.inputs import Inputs
+from sash.kernels.spans.driving import Work, answers_windows, covers
+from sash.kernels.spans.layout import CLOCK, Asked, adding, at_least, clear, places, touched
+from sash.kernels.spans.load import Load
 
 
 def lowest(cell: int, hi: int) -> int:
@@ -123,41 +129,67 @@ def multilevel_slicing(agg: Any) -> Any:
     return answer
 
 
-def cover(
-    kind_inputs: Inputs,
-    values: tuple[np.ndarray, ...],
-    begin: np.ndarray,
-    end: np.ndarray,
-    states: np.ndarray,
-    held: np.ndarray,
-    height: int = 4,
-) -> None:
-    """Fold each event into the cells from its ``begin`` to before its ``end``, by way of ``height`` levels."""
-    refuse("multilevel_slicing", kind_inputs.aggregate)
-    made = specialise(multilevel_slicing_cover, kind_inputs.aggregate, kind_inputs.dtypes)
-    begin, end, height = whole("begin", begin), whole("end", end), at_least("height", height, 1)
-    base, cells = touched(begin, end)
+USUAL = 4  # levels, where the kernels are called without any
+
+
+def _cover_work(made: Specialised, begin: np.ndarray, end: np.ndarray, height: int = USUAL) -> tuple[Any, ...]:
+    height, (base, cells) = at_least("height", height, 1), touched(begin, end)
     levels, filled = np.empty(cells * height, made.state), np.zeros(cells * height, np.uint8)
-    made.run(kind_inputs.lifted(values), begin, end, base, height, levels, filled, states, held)
+    return base, height, levels, filled
 
 
-def answers(
-    kind_inputs: Inputs,
-    values: tuple[np.ndarray, ...],
-    first: np.ndarray,
-    last: np.ndarray,
-    lo: np.ndarray,
-    hi: np.ndarray,
-    postpone: int = 0,
-    height: int = 4,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The partial of each window and whether it has an event, as ``slicing.answers``; cells have ``height`` levels."""
-    aggregate, height = kind_inputs.aggregate, at_least("height", height, 1)
-    refuse("multilevel_slicing", aggregate)
-    made = specialise(multilevel_slicing, aggregate, kind_inputs.dtypes)
-    asked, both = Asked(first, last, lo, hi, postpone), int(aggregate.cumulative)
-    places = asked.cells * height
-    work = asked.states(made, places, places * both)
-    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, height, both)
-    made.run(kind_inputs.lifted(values), *given, *work, np.full(1, -1))
-    return work[0], work[1]
+def _work(made: Specialised, asked: Asked, inputs: Inputs, height: int = USUAL) -> Work:
+    height, both = at_least("height", height, 1), int(inputs.aggregate.cumulative)
+    count = asked.cells * height
+    return Work((height, both), (*places(made, count), *places(made, count * both), np.full(1, -1)))
+
+
+FOLDING = covers(
+    multilevel_slicing_cover,
+    _cover_work,
+    name="multilevel_slicing",
+    words="each span into slices that cover several",
+    cost=lambda load: 0.0,
+    by_name=False,
+)
+HEIGHT, MOST = 8, 64  # levels, where they are asked for by name alone, and at most
+HEIGHTS = (2, 4, 7, 15, 31)  # not powers of two: the levels of a long span would crowd into one set of the cache
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Leveled(Algorithm):
+    """A technique that has cells of several levels."""
+
+    height: int
+
+
+def of_height(height: int) -> Leveled:
+    """The technique with so many levels."""
+    if not 1 <= height <= MOST:
+        raise SashError(f"using must have a height of 1 to {MOST} levels, got 'multilevel_slicing({height})'")
+
+    def cost(load: Load) -> float:
+        steps = max(load.each / height, 1.0)
+        a_span = 5.0 + (1.0 + 0.02 * height) * steps + min(2.0 * (steps - 1.0), 4.0)
+        return a_span + 2.6 * height * load.cells_a_span
+
+    return Leveled(
+        name=FOLDING.name,
+        operation=COVER,
+        words=f"{FOLDING.words}, of {height} levels",
+        cost=cost,
+        run=partial(FOLDING.run, height=height),
+        needs=FOLDING.needs,
+        height=height,
+        by_name=False,
+    )
+
+
+COVERING = replace(of_height(HEIGHT), words=FOLDING.words, variants=tuple(map(of_height, HEIGHTS)), by_name=True)
+ANSWERING = answers_windows(
+    lambda aggregate: multilevel_slicing,
+    _work,
+    name="multilevel_slicing",
+    words="a partial, or two, for each level of a slice",
+)
+cover, answers = FOLDING.run, ANSWERING.run

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
-from sash.kernels.inputs import Inputs, whole
-from sash.kernels.spans.layout import CLOCK, Asked, adding, clear, refuse
+from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
+from sash.kernels.inputs import Inputs
+from sash.kernels.spans.driving import Work, answers_windows, covers
+from sash.kernels.spans.layout import CLOCK, Asked, adding, clear, places
 
 
 @kernel
@@ -98,51 +99,18 @@ def slicing(agg: Any) -> Any:
     return answer
 
 
-def cover(
-    kind_inputs: Inputs,
-    values: tuple[np.ndarray, ...],
-    begin: np.ndarray,
-    end: np.ndarray,
-    states: np.ndarray,
-    held: np.ndarray,
-) -> None:
-    """Fold each event into the cells from its ``begin`` to before its ``end``.
-
-    >>> from sash.algebra.catalogue import builtin
-    >>> states, held = np.zeros(4, np.int64), np.zeros(4, np.uint8)
-    >>> cover(Inputs(builtin("count"), ()), (), np.array([0, 1]), np.array([2, 4]), states, held)
-    >>> states
-    array([1, 2, 1, 1])
-    """
-    refuse("slicing", kind_inputs.aggregate)
-    made = specialise(slicing_cover, kind_inputs.aggregate, kind_inputs.dtypes)
-    made.run(kind_inputs.lifted(values), whole("begin", begin), whole("end", end), states, held)
+def _work(made: Specialised, asked: Asked, inputs: Inputs) -> Work:
+    both = int(inputs.aggregate.cumulative)
+    cells = (*places(made, asked.cells), *places(made, asked.cells * both))
+    return Work((both,), (*cells, np.full(1, -1)))
 
 
-def answers(
-    kind_inputs: Inputs,
-    values: tuple[np.ndarray, ...],
-    first: np.ndarray,
-    last: np.ndarray,
-    lo: np.ndarray,
-    hi: np.ndarray,
-    postpone: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The partial of each window of cells from ``lo`` to before ``hi``, and whether it has an event.
-
-    Windows are sorted by ``hi``. An event overlaps the cells ``first`` to ``last``, both included, and no window
-    that ends ``postpone`` cells or more before the greatest ``last`` so far.
-
-    >>> from sash.algebra.catalogue import builtin
-    >>> events = np.array([0, 1]), np.array([1, 3])
-    >>> answers(Inputs(builtin("count"), ()), (), *events, np.array([0, 1]), np.array([2, 4]), postpone=2)[0]
-    array([2, 2])
-    """
-    aggregate = kind_inputs.aggregate
-    refuse("slicing", aggregate)
-    made = specialise(slicing, aggregate, kind_inputs.dtypes)
-    asked, both = Asked(first, last, lo, hi, postpone), int(aggregate.cumulative)
-    work = asked.states(made, asked.cells, asked.cells * both)
-    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, both)
-    made.run(kind_inputs.lifted(values), *given, *work, np.full(1, -1))
-    return work[0], work[1]
+COVERING = covers(
+    slicing_cover,
+    lambda made, begin, end: (),
+    name="slicing",
+    words="each span into every slice that it covers",
+    cost=lambda load: 3.0 + min((1.0 + 2.5 * load.varied) * (load.each - 1.0), 7.0) + 0.2 * load.each,
+)
+ANSWERING = answers_windows(lambda aggregate: slicing, _work, name="slicing", words="a partial, or two, for each slice")
+cover, answers = COVERING.run, ANSWERING.run

@@ -9,52 +9,44 @@ from __future__ import annotations
 
 import numpy as np
 
-from sash.errors import Refused
-from sash.kernels.compiling import specialise
+from sash.algebra import Aggregate
+from sash.kernels.compiling import Kernel, Specialised
 from sash.kernels.inputs import Inputs
+from sash.kernels.needs import exact_or_selective, selective_or_invertible
 from sash.kernels.spans import sweeping_cumulative as cumulative
 from sash.kernels.spans import sweeping_selective as selective
-from sash.kernels.spans.layout import CLOCK, Asked, refuse
-from sash.kernels.spans.lists import LINKS, larger, pool
+from sash.kernels.spans.driving import Work, answers_windows
+from sash.kernels.spans.layout import CLOCK, Asked
+from sash.kernels.spans.lists import LINKS, pool
 
 
-def answers(
-    kind_inputs: Inputs,
-    values: tuple[np.ndarray, ...],
-    first: np.ndarray,
-    last: np.ndarray,
-    lo: np.ndarray,
-    hi: np.ndarray,
-    postpone: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The partial of each window and whether it has an event, as ``slicing.answers``."""
-    aggregate = kind_inputs.aggregate
-    refuse("sweeping", aggregate)
-    if not (aggregate.selective or aggregate.invertible):
-        raise Refused(f"sweeping needs an invertible or a selective aggregate; {aggregate.name} is neither")
-    asked = Asked(first, last, lo, hi, postpone)
-    return (_selected if aggregate.selective else _accumulated)(kind_inputs, values, asked)
-
-
-def _accumulated(inputs: Inputs, values: tuple[np.ndarray, ...], asked: Asked) -> tuple[np.ndarray, np.ndarray]:
-    made = specialise(cumulative.sweeping_cumulative, inputs.aggregate, inputs.dtypes)
-    states, held = asked.states(made)
+def _accumulated(made: Specialised, asked: Asked) -> Work:
     starting, stopping = (np.zeros(asked.cells, made.state) for _ in range(2))
     starts, stops = (np.zeros(asked.cells, np.int64) for _ in range(2))
     between, marks = np.zeros(1, made.state), np.zeros(cumulative.MARKS, np.int64)
     marks[CLOCK] = -1
-    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, states, held)
-    made.run(inputs.lifted(values), *given, starting, starts, stopping, stops, between, marks)
-    return states, held
+    return Work((), (starting, starts, stopping, stops, between, marks))
 
 
-def _selected(inputs: Inputs, values: tuple[np.ndarray, ...], asked: Asked) -> tuple[np.ndarray, np.ndarray]:
-    made = specialise(selective.sweeping_selective, inputs.aggregate, inputs.dtypes)
-    states, held = asked.states(made)
-    arrays, lists, marks = pool(LINKS, asked.cells, selective.MARKS)
+def _selected(made: Specialised, asked: Asked) -> Work:
+    links, lists, marks = pool(LINKS, asked.cells, selective.MARKS)
     kept, ends = np.zeros(asked.cells, made.state), np.zeros(asked.cells, np.int64)
-    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, states, held)
-    columns, event = inputs.lifted(values), 0
-    while (event := made.run(columns, *given, event, *arrays, *lists, kept, ends, marks)) < len(asked.first):
-        arrays = larger(arrays, marks, 1)
-    return states, held
+    return Work((), (*lists, kept, ends), links, marks)
+
+
+def _work(made: Specialised, asked: Asked, inputs: Inputs) -> Work:
+    return (_selected if inputs.aggregate.selective else _accumulated)(made, asked)
+
+
+def _kernel(aggregate: Aggregate) -> Kernel:
+    return selective.sweeping_selective if aggregate.selective else cumulative.sweeping_cumulative
+
+
+ANSWERING = answers_windows(
+    _kernel,
+    _work,
+    name="sweeping",
+    words="starts and ends of spans in order",
+    needs=(selective_or_invertible, exact_or_selective),
+)
+answers = ANSWERING.run

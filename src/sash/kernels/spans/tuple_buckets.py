@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from sash.kernels.compiling import Flags, Marks, States, Values, kernel, specialise
+from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
-from sash.kernels.spans.layout import CLOCK, Asked, adding, opened, refuse
-from sash.kernels.spans.lists import LEFT, LINKS, append, larger, let_go, pool
+from sash.kernels.spans.driving import Work, answers_windows
+from sash.kernels.spans.layout import CLOCK, Asked, adding, opened
+from sash.kernels.spans.lists import LEFT, LINKS, append, let_go, pool
 
 DONE = 4  # of the marks, after those of the lists: how many windows are released
 
@@ -72,23 +71,12 @@ def tuple_buckets(agg: Any) -> Any:
     return answer
 
 
-def answers(
-    kind_inputs: Inputs,
-    values: tuple[np.ndarray, ...],
-    first: np.ndarray,
-    last: np.ndarray,
-    lo: np.ndarray,
-    hi: np.ndarray,
-    postpone: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The partial of each window and whether it has an event, as ``slicing.answers``."""
-    refuse("tuple_buckets", kind_inputs.aggregate)
-    made = specialise(tuple_buckets, kind_inputs.aggregate, kind_inputs.dtypes)
-    asked = Asked(first, last, lo, hi, postpone)
-    states, held = asked.states(made)
-    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, asked.widest, states, held)
-    arrays, lists, marks = pool(LINKS, asked.windows, DONE + 1)
-    columns, event = kind_inputs.lifted(values), 0
-    while (event := made.run(columns, *given, event, *arrays, *lists, marks)) < len(asked.first):
-        arrays = larger(arrays, marks, asked.windows)
-    return states, held
+def _work(made: Specialised, asked: Asked, inputs: Inputs) -> Work:
+    links, lists, marks = pool(LINKS, asked.windows, DONE + 1)
+    return Work((asked.widest,), tuple(lists), links, marks, asked.windows)
+
+
+ANSWERING = answers_windows(
+    lambda aggregate: tuple_buckets, _work, name="tuple_buckets", words="a list of spans for each open window"
+)
+answers = ANSWERING.run

@@ -46,8 +46,8 @@ def of(place: Any) -> Connector:
         each for each in CONNECTORS if (each.in_catalogue or each.has_tables if place.table else not each.in_catalogue)
     ]
     format = format_of(place)
-    found = next((each for each in fits if format in each.names and each.takes(place.options)), None)
-    return found or (TABLES if place.table else Connector())
+    connector = next((each for each in fits if format in each.names and each.takes(place.options)), None)
+    return connector or (TABLES if place.table else Connector())
 
 
 def names(sources: bool) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sash.libraries import is_remote
 from sash.pipelines.connectors.connector import Connector
 from sash.spark import batches, flowing, reading, writing
 
@@ -23,7 +24,7 @@ class Console(Connector):
 
     def start(self, frame: Any, target: writing.Target, query: flowing.Query) -> Any:
         """A query that shows each batch; by Spark, where this process cannot be reached from it."""
-        if query.show is None or flowing.is_on_server(frame):
+        if query.show is None or is_remote(frame):
             return flowing.start(frame, target, query)
         return flowing.start_each(frame, target, query, self.put(target))
 

@@ -1,0 +1,158 @@
+"""Folding frames by windows that only move forward, fed with the rows of each in turn.
+
+A window begins anew at fixed frames, so that threads share the work and the answers do not depend on how many there
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sash.algebra import Aggregate, Call
+from sash.errors import Refused
+from sash.kernels.algorithm import FOLD, Need, Task
+from sash.kernels.answers import Answered, finished
+from sash.kernels.compiling import Kernel
+from sash.kernels.fifo.sliding import Sliding, SlidingAlgorithm
+from sash.kernels.frames import widest
+from sash.kernels.inputs import Inputs
+from sash.kernels.needs import forward, no_exclude
+from sash.kernels.threads import shares, together
+from sash.windows.bounds import CONSTANT, Bounds
+
+STRETCH = 1 << 18  # frames after which a sliding window begins anew, or more, so that few rows are seen twice
+
+
+def slides(
+    kernel: Kernel,
+    words: str,
+    cost: Callable[[Task], float],
+    needs: tuple[Need, ...] = (),
+    offered: bool = False,
+    combines: Callable[[int], tuple[float, float]] = lambda rows: (2, 1),
+) -> SlidingAlgorithm:
+    """Declare a kernel of windows that only move forward as an algorithm that folds frames."""
+    return SlidingAlgorithm(
+        name=kernel.name,
+        operation=FOLD,
+        words=words,
+        cost=cost,
+        run=partial(fold_forward, kernel),
+        needs=(no_exclude, forward, *needs),
+        offered=offered,
+        combines=combines,
+        kernel=kernel,
+    )
+
+
+def fold_forward(
+    kernel: Kernel,
+    aggregate: Aggregate | Call,
+    columns: tuple[np.ndarray, ...],
+    rows: int,
+    bounds: Bounds,
+    segments: np.ndarray | None = None,
+) -> Answered:
+    """The aggregate of every frame, by one kernel.
+
+    ``segments`` says where partitions begin and end: where there is one, and all frames are the last so many rows,
+    they are windows of one size.
+    """
+    inputs = Inputs(aggregate, tuple(column.dtype for column in columns))
+    values, rows = inputs.columns("fold", columns, rows)
+    if bounds.holes or not bounds.moves_forward:
+        what = "have holes" if bounds.holes else "go back"
+        raise Refused(f"{kernel.name} needs frames that only move forward, without holes; these {what}")
+    size = _size(bounds, rows, segments)
+    if size is None:
+        return finished(inputs.aggregate, _slid(inputs, values, bounds, kernel))
+    return finished(inputs.aggregate, _slid_by_size(inputs, values, rows, size, kernel))
+
+
+def _slid(inputs: Inputs, values: tuple[Any, ...], bounds: Bounds, kernel: Kernel) -> Answered:
+    """Slide over frames that move forward, each stretch of them over only the rows it needs."""
+    lo, hi, frames = bounds.lo, bounds.hi, len(bounds)
+    most = widest(bounds)
+    cut = _stretches(inputs, kernel, frames, most)
+    window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, using=kernel.name, room=max(most, 1))
+    out = Answered(np.empty(frames, window.made.answer), np.ones(frames, np.bool_))
+
+    def answer(window: Sliding, first: int, last: int) -> None:
+        start, stop = (int(lo[first]), int(hi[last - 1])) if first < last else (0, 0)
+        base = 0 if inputs.aggregate.rows else min(start, stop)  # a lift that sees positions must see the true ones
+        window.push(
+            *(column[base:stop] for column in values),
+            lo=lo[first:last].astype(np.int64) - base,
+            hi=hi[first:last].astype(np.int64) - base,
+            rows=stop - base,
+            out=Answered(out.values[first:last], out.valid[first:last]),
+        )
+
+    _on_threads(inputs, answer, window, cut)
+    return out
+
+
+def _slid_by_size(inputs: Inputs, values: tuple[Any, ...], rows: int, size: int, kernel: Kernel) -> Answered:
+    """Slide a window of one size; a stretch begins with the rows that its first window reaches back to."""
+    cut = _stretches(inputs, kernel, rows, size)
+    window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, size=size, using=kernel.name)
+    out = Answered(np.empty(rows, window.made.answer), np.ones(rows, np.bool_))
+
+    def answer(window: Sliding, first: int, last: int) -> None:
+        before = max(first - size + 1, 0)
+        if before < first:
+            window.push(*(column[before:first] for column in values), rows=first - before)
+        into = Answered(out.values[first:last], out.valid[first:last])
+        window.push(*(column[first:last] for column in values), rows=last - first, out=into)
+
+    _on_threads(inputs, answer, window, cut)
+    return out
+
+
+def _stretches(inputs: Inputs, kernel: Kernel, frames: int, most: int) -> list[tuple[int, int]]:
+    """Where windows begin anew: nowhere if positions matter, or the algorithm has its own thread."""
+    if inputs.aggregate.rows or kernel.drive is not None:
+        return [(0, frames)]
+    stretch = max(STRETCH, 8 * most)
+    return shares(frames, least=stretch, parts=max(frames // stretch, 1))
+
+
+def _on_threads(inputs: Inputs, answer: Callable[..., None], window: Sliding, stretches: list[tuple[int, int]]) -> None:
+    """Answer stretches of about equal length on all threads, each its share of them one after the other."""
+    if len(stretches) == 1:
+        return answer(window, *stretches[0])
+    cut = shares(len(stretches), least=1) if inputs.aggregate.compiled else [(0, len(stretches))]
+
+    def several(first: int, last: int) -> None:
+        for edges in stretches[first:last]:
+            answer(_twin(window), *edges)
+
+    together([partial(several, *share) for share in cut])
+
+
+def _twin(window: Sliding) -> Sliding:
+    """Another window in the same state: a copy is made much faster than a kernel is looked up."""
+    twin = copy(window)
+    twin.arrays = {name: array.copy() for name, array in window.arrays.items()}
+    return twin
+
+
+def _size(bounds: Bounds, rows: int, segments: np.ndarray | None) -> int | None:
+    """How many rows all frames hold up to their own, if that is all there is to say of them."""
+    one = segments is not None and len(segments) <= 2
+    if bounds.shape != CONSTANT or not one or bounds.after != 0 or bounds.before < 0 or len(bounds) != rows:
+        return None
+    return min(bounds.before + 1, max(rows, 1))
+
+
+def _raw(aggregate: Aggregate) -> Aggregate:
+    """The aggregate without what is done to all answers at the end."""
+    if aggregate.finish is aggregate.empty is aggregate.typed is None:
+        return aggregate
+    return replace(aggregate, finish=None, empty=None, typed=None)
