@@ -14,6 +14,7 @@ from sash.algebra import Aggregate, WindowFunction
 from sash.algebra.catalogue import FUNCTIONS, builtin
 from sash.algebra.catalogue.declaring import Function
 from sash.kernels.fifo import ALGORITHMS
+from sash.pipelines.connectors import CONNECTORS
 from sash.planner.collecting import OPERATIONS, listed
 
 HERE = Path(__file__).parent
@@ -82,7 +83,35 @@ def cards(room: str) -> str:
     return "\n".join(lines)
 
 
+def formats() -> str:
+    """Every format that pipelines know by name, with where it can stand and what it needs."""
+    lines = ["| `format` | source | sink | needs |", "|---|---|---|---|"]
+    for each in sorted(CONNECTORS, key=lambda one: not one.keeps):
+        if each.names and not each.in_catalogue and not each.url:
+            reads = (each.reads_batches, "a batch"), (each.reads_streams, "a stream")
+            source = " or ".join(words for is_so, words in reads if is_so) if each.is_source else ""
+            needs = ["`path`"] * each.needs_path + [f"`options.{_quoted(name)}`" for name in each.needs]
+            cells = [", ".join(f"`{name}`" for name in each.names), source, "✓" * each.is_sink, ", ".join(needs)]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() else f'"{name}"'
+
+
+def sinks() -> str:
+    """What each sink of a pipeline does with rows."""
+    lines = ["| | as a batch | as a stream | as a stream, with other sinks of the same board |", "|---|---|---|---|"]
+    speaking = (each for each in CONNECTORS if each.words)
+    for each in sorted(speaking, key=lambda one: (not one.keeps, one.words[0][0].strip("`"))):
+        lines += [f"| {' | '.join(words)} |" for words in each.words]
+    return "\n".join(lines)
+
+
 MADE = {
+    "formats": formats,
+    "sinks": sinks,
     "catalogue": catalogue,
     "algorithms": algorithms,
     "window functions": window_functions,

@@ -126,10 +126,10 @@ LATE = '[[sinks]]\nlate = true\npath = "late/${mode}"\nformat = "json"\n'
 def broker(spark, tmp_path, monkeypatch):
     """A pipeline over messages, some of which are no rows; they come from a file, not from a broker."""
 
-    def read(spark, origin, streaming):
+    def read(spark, origin, streaming, infers):
         return (spark.readStream if streaming else spark.read).format("broker").options(**origin.options).load()
 
-    monkeypatch.setattr(reading, "_read", read)
+    monkeypatch.setattr(reading, "load", read)
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not have this file
     spark.dataSource.register(Broker)
     good = [json.dumps({"ts": f"2026-01-01T00:00:{second:02d}Z", "k": "a", "v": second}) for second in range(0, 60, 5)]

@@ -31,6 +31,7 @@ def put(spark, table, append, options):
 
 def streamed(spark, table, folder, options, numbers):
     """A stream of files, to which one with these numbers is added; what it fails with."""
+    from sash.pipelines import connectors
     from sash.spark import flowing
     from sash.spark.writing import Target
 
@@ -40,7 +41,7 @@ def streamed(spark, table, folder, options, numbers):
         )
     frame = spark.readStream.schema("id long").json(f"{folder}/in").repartition(2)
     target = Target("out", "jdbc", None, table, "append", (), options)
-    query = flowing.start(frame, target, f"{folder}/checkpoint", flowing.NOW, False)
+    query = connectors.of(target).start(frame, target, flowing.Query(f"{folder}/checkpoint", flowing.NOW))
     try:
         query.awaitTermination()
     except Exception as error:
@@ -256,6 +257,7 @@ def test_what_an_older_sash_wrote_goes_on_or_is_refused(postgres, job, tmp_path)
     postgres.sql(re.search("UPDATE sash_commits SET plan = .*? AND batch = 1", told)[0])
     assert flow(3) is None
     assert postgres.rows("select id from upgraded order by id") == [{"id": 1}, {"id": 2}, {"id": 3}]
+    postgres.sql("drop table sash_batches")  # other tests look at what Sash leaves there
 
 
 def forget(checkpoint, batch):

@@ -182,7 +182,7 @@ def test_what_is_read_is_not_written(check, spark, source, sink):
     ],
 )  # fmt: skip
 def test_what_others_need_is_replaced_only_where_it_is_said(check, spark, monkeypatch, text, why):
-    monkeypatch.setattr(writing, "_check_format", lambda spark, kind: None)  # of stores that are not here
+    monkeypatch.setattr(writing, "check_format", lambda spark, format: None)  # of stores that are not here
     with pytest.raises(
         SashError, match=rf"p\.toml, line \d+: live would replace .*, which {why}: .*mode = \"overwrite"
     ):

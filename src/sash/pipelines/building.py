@@ -16,8 +16,9 @@ from typing import Any
 import sash
 from sash.errors import SashError
 from sash.expressions.naming import quoted
+from sash.pipelines import connectors
 from sash.pipelines.loading import Loaded
-from sash.pipelines.model import ONLY_STREAMS, Delta, Source, SpansStep, SqlStep, StreamStep, Until, WindowsStep
+from sash.pipelines.model import Delta, Source, SpansStep, SqlStep, StreamStep, Until, WindowsStep
 from sash.spark import queries, reading
 from sash.sql import reads
 from sash.sql.continuous import aggregate_of
@@ -44,8 +45,10 @@ def build(loaded: Loaded, spark: Any, explains: bool = False) -> Built:
             imported(name, loaded.folder)
     for name, source in loaded.pipeline.sources.items():
         with at(loaded, "sources", name):
-            flows = _flows(source, loaded.streaming)
-            built.frames[name], malformed = reading.read(spark, origin(loaded, source), flows, name)
+            streaming, connector = loaded.streaming and not source.static, connectors.of(source)
+            connector.check_source(source.format, streaming)
+            frame, malformed = connector.read(spark, origin(loaded, source), streaming, name)
+            built.frames[name] = reading.wanted(frame, source.where)
             built.needs[name] = set()
             if malformed is not None:
                 built.malformed[name] = malformed
@@ -112,21 +115,14 @@ def _from_file(file: Path) -> ModuleType:
 def origin(loaded: Loaded, source: Source) -> reading.Origin:
     """A source with its path made whole."""
     path = None if source.path is None else resolved(loaded, source.path)
-    return reading.Origin(source.format, path, source.table, source.columns, source.options, source.where)
+    format = source.format if source.table else connectors.format_of(source)
+    return reading.Origin(format, path, source.table, source.columns, source.options)
 
 
 def resolved(loaded: Loaded, path: str) -> str:
     """A path from the folder of the pipeline's file on, unless it says from where."""
     path = re.sub(r"^file:(//)?(?=/)", "", path)
     return path if reading.SCHEME.match(path) else str((loaded.folder / path).resolve())
-
-
-def _flows(source: Source, streaming: bool) -> bool:
-    """Whether a source is read as a stream."""
-    flows = streaming and not source.static
-    if source.format in ONLY_STREAMS and not flows:
-        raise SashError(f"{source.format} has no history to be read as a table; run it with --stream, and not static")
-    return flows
 
 
 def _counted(built: Built, name: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import sash
 from sash.errors import SashError
+from sash.pipelines import connectors
 from sash.pipelines.building import Built, at, resolved
 from sash.pipelines.loading import Loaded
 from sash.pipelines.model import SpansStep, SqlStep, StreamStep
@@ -17,8 +18,6 @@ from sash.pipelines.reporting import Progress, Reporter
 from sash.spark import batches, checkpoints, flowing, messages, writing
 from sash.sql import reads
 from sash.sql.rows import rows_of
-
-BESIDE = ("console", "memory", "noop")  # formats that keep nothing
 
 
 @dataclass(frozen=True)
@@ -73,17 +72,16 @@ def check(loaded: Loaded, spark: Any, targets: list[writing.Target]) -> None:
         for number in flow.sinks:
             with at(loaded, "sinks", number):
                 target, taken = targets[number], loaded.taken(loaded.pipeline.sinks[number])
+                connector = connectors.of(target)
                 folder = checkpoint(loaded, flow, targets)
                 if flow.splits:
                     _steps(loaded, flow.taken, taken)
                     _check_layout(loaded, spark, target, f"{_root(loaded)}/{target.name}", several=False)
-                    checkpoints.check_parts(spark, target, folder)
                     early = updates(loaded, flow.taken) and not loaded.pipeline.sinks[number].late
-                    flowing.check(target, loaded.pipeline.stream.trigger, early)
+                    connector.check_stream(target, loaded.pipeline.stream.trigger, early)
                 else:
                     _check_layout(loaded, spark, target, f"{_root(loaded)}/{flow.name}", several=True)
-                    checkpoints.check_alone(spark, target, folder)
-                checkpoints.check_timeline(spark, target, folder)
+                connector.check_history(spark, target, folder, flow.splits)
         if flow.splits and folder is not None:
             with at(loaded, "sinks", flow.sinks[0]):
                 checkpoints.check_members(spark, folder, [targets[number].name for number in flow.sinks])
@@ -91,7 +89,8 @@ def check(loaded: Loaded, spark: Any, targets: list[writing.Target]) -> None:
 
 def _check_layout(loaded: Loaded, spark: Any, target: writing.Target, folder: str, several: bool) -> None:
     """Refuse to begin anew beside the checkpoint that this sink had when it shared no query, or shared one."""
-    if loaded.pipeline.stream.checkpoint is None or target.kind in BESIDE or not checkpoints.begun(spark, folder):
+    keeps = loaded.pipeline.stream.checkpoint is not None and connectors.of(target).keeps
+    if not keeps or not checkpoints.begun(spark, folder):
         return
     had, has = ("one query with others of its step", "a query of its own") if several else (
         "a query of its own, as older versions of Sash gave each sink", "one query with the others of its step"
@@ -104,7 +103,7 @@ def _check_layout(loaded: Loaded, spark: Any, target: writing.Target, folder: st
 
 def checkpoint(loaded: Loaded, flow: Flow, targets: list[writing.Target]) -> str | None:
     """The folder that lets a query go on; of one that keeps nothing, none."""
-    if loaded.pipeline.stream.checkpoint is None or all(targets[each].kind in BESIDE for each in flow.sinks):
+    if loaded.pipeline.stream.checkpoint is None or not any(connectors.of(targets[each]).keeps for each in flow.sinks):
         return None
     return f"{_root(loaded)}/{flow.name if flow.splits else targets[flow.sinks[0]].name}"
 
@@ -122,9 +121,12 @@ def updates(loaded: Loaded, taken: str) -> bool:
 def start(loaded: Loaded, built: Built, flow: Flow, targets: list[writing.Target], reporter: Reporter) -> Any:
     """The query, running."""
     folder, early = checkpoint(loaded, flow, targets), updates(loaded, flow.taken)
-    trigger, frame = loaded.pipeline.stream.trigger, built.frames[flow.taken]
+    query = flowing.Query(folder, loaded.pipeline.stream.trigger, early, reporter.show)
+    frame = built.frames[flow.taken]
     if not flow.splits:
-        return flowing.start(frame, targets[flow.sinks[0]], folder, trigger, early, reporter.show)
+        target = targets[flow.sinks[0]]
+        connector = connectors.of(target)
+        return connector.start(connector.shaped(frame, target), target, query)
     step = next(each for each in loaded.pipeline.steps if each.name == flow.taken)
     if flow.late and isinstance(step, StreamStep | SpansStep):
         frame = built.boards[flow.taken].results(emit=step.emit, starts=step.starts, late=True)
@@ -134,10 +136,16 @@ def start(loaded: Loaded, built: Built, flow: Flow, targets: list[writing.Target
     for number in flow.sinks:
         sink = loaded.pipeline.sinks[number]
         steps = _steps(loaded, flow.taken, loaded.taken(sink))
-        parts.append(batches.Part(targets[number], sink.late, partial(_through, steps) if steps else None))
+        parts.append(_part(targets[number], sink.late, steps))
     if folder is not None:
-        checkpoints.keep_members(frame.sparkSession, folder, [each.target.name for each in parts])
-    return batches.start(frame, flow.name, parts, folder, trigger, early, reporter.show)
+        checkpoints.keep_members(frame.sparkSession, folder, [each.name for each in parts])
+    return batches.start(frame, flow.name, parts, query)
+
+
+def _part(target: writing.Target, late: bool, steps: tuple[tuple[str, str], ...]) -> batches.Part:
+    """A sink as a query with several has it."""
+    connector, through = connectors.of(target), partial(_through, steps) if steps else None
+    return batches.Part(target.name, late, connector.put(target), connector.every_batch, through)
 
 
 def messages_of(loaded: Loaded, built: Built, board: str) -> dict[str, Any]:

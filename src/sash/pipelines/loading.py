@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from sash.errors import SashError
-from sash.pipelines import places
-from sash.pipelines.model import ONLY_STREAMS, Pipeline, Sink, SqlStep
+from sash.pipelines import connectors, places
+from sash.pipelines.model import Pipeline, Sink, SqlStep
 from sash.pipelines.variables import Variables
 from sash.sql.asking import check_query
 
@@ -206,6 +206,10 @@ def _check_names(loaded: Loaded) -> None:
     pipeline = loaded.pipeline
     known = set(pipeline.sources)
     taken_names = {name.lower() for name in known}
+    for name, source in pipeline.sources.items():
+        connector = connectors.named(source.format, source.options)
+        if connector is not None and not connector.is_source:
+            raise loaded.error(f"{source.format} is a sink, not a source", "sources", name, "format")
     for number, step in enumerate(pipeline.steps):
         if step.name.lower() in taken_names:
             raise loaded.error(f"the name {step.name} is taken", "steps", number, "name")
@@ -221,7 +225,8 @@ def _check_names(loaded: Loaded) -> None:
             raise _unknown(loaded, taken, known, "sinks", number, "from")
         if sink.late and taken not in boards:
             raise loaded.error(f"late is for steps of streams and spans, {taken} is none", "sinks", number, "late")
-        if sink.format in ONLY_STREAMS:
+        connector = connectors.named(sink.format, sink.options)
+        if connector is not None and not connector.is_sink:
             raise loaded.error(f"{sink.format} is a source, not a sink", "sinks", number, "format")
         if loaded.sink_name(number).lower() in names:
             sentence = f"two sinks are called {loaded.sink_name(number)}; give one a name of its own"

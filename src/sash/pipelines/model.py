@@ -17,13 +17,12 @@ from pydantic import (
     model_validator,
 )
 
+from sash.pipelines import connectors
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="a word: letters, digits and _")]
 Option = str | int | float | bool
 Names = Annotated[list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)]
 Texts = Annotated[dict[str, str], Field(min_length=1)]
-
-FILES = ("parquet", "csv", "json", "orc", "text", "avro", "xml")
-ONLY_STREAMS = ("rate", "rate-micro-batch", "socket")
 
 
 class Part(BaseModel):
@@ -57,7 +56,7 @@ class Stream(Part):
 class Place(Part):
     """Where rows come from, or go to."""
 
-    format: str | None = Field(None, description="parquet, csv, json, orc, jdbc, kafka, delta, iceberg, …")
+    format: str | None = None
     path: str | None = Field(None, description="a file or a folder; relative to the pipeline's file")
     table: str | None = Field(None, description="a table of Spark's catalogue, or of the database for jdbc")
     options: dict[str, Option] = Field({}, description="what the format takes, as in Spark's reader and writer")
@@ -66,12 +65,10 @@ class Place(Part):
     def _somewhere(self) -> Self:
         if self.path and self.table:
             raise ValueError("path and table are two places; give one of them")
-        if self.format in FILES and not self.path:
-            raise ValueError(f"{self.format} needs a path")
-        if self.format == "jdbc" and "url" not in self.options:
-            raise ValueError("jdbc needs options.url")
-        if self.format == "kafka" and "kafka.bootstrap.servers" not in self.options:
-            raise ValueError('kafka needs options."kafka.bootstrap.servers"')
+        connector = connectors.named(self.format, self.options)
+        lacking = connector.lacks(str(self.format), self.path, self.options) if connector else None
+        if lacking is not None:
+            raise ValueError(lacking)
         if not (self.path or self.table or self.format):
             raise ValueError("give a path, a table or a format")
         return self
@@ -80,6 +77,7 @@ class Place(Part):
 class Source(Place):
     """Where rows come from."""
 
+    format: str | None = Field(None, description=f"{', '.join(connectors.names(sources=True))}, …")
     columns: str | None = Field(
         None, alias="schema", description="columns and types as in Spark SQL; of Kafka: those of JSON in its values"
     )
@@ -183,6 +181,7 @@ Step = Annotated[
 class Sink(Place):
     """Where rows go."""
 
+    format: str | None = Field(None, description=f"{', '.join(connectors.names(sources=False))}, …")
     name: Name | None = Field(None, description="for the checkpoint and the summary; the step's, unless given")
     from_: Name | None = Field(None, alias="from", description="a step or a source; the last step, unless given")
     mode: Literal["overwrite", "append", "error", "ignore"] | None = Field(

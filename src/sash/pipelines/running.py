@@ -12,12 +12,12 @@ from typing import Any
 
 from sash.errors import SashError
 from sash.expressions.naming import quoted
-from sash.pipelines import flows
+from sash.pipelines import connectors, flows
 from sash.pipelines.building import Built, build
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Reporter, Summary, Written
 from sash.pipelines.targets import check_places, checked
-from sash.spark import batches, flowing, messages, queries, reading, writing
+from sash.spark import batches, messages, queries, reading, writing
 from sash.sql import texts
 
 PAUSE = 0.3  # seconds between two looks at a stream
@@ -72,11 +72,13 @@ def _written(loaded: Loaded, built: Built, targets: list[writing.Target], summar
     aside: dict[str, int] = {}  # rows of boards that came too late, counted once for all sinks of a board
     for number, target in enumerate(targets):
         sink, taken = loaded.pipeline.sinks[number], loaded.taken(loaded.pipeline.sinks[number])
+        connector = connectors.of(target)
         reporter.began(target.name)
         begin, count = time.monotonic(), reading.Count()
         with _failing(loaded, number):
             frame = _late(loaded, built, taken) if sink.late else built.frames[taken]
-            rows = _write(count.of(writing.shaped(frame, target)), target, count, reporter)
+            frame = count.of(connector.shaped(frame, target))
+            rows = connector.write(frame, target, count, reporter.show)
             if taken in built.boards and not sink.late and taken not in aside:
                 aside[taken] = built.boards[taken].late().count()
         late = None if sink.late else aside.get(taken)
@@ -98,17 +100,6 @@ def _late(loaded: Loaded, built: Built, taken: str) -> Any:
     for malformed in flows.messages_of(loaded, built, taken).values():
         frame = messages.beside_late(frame, malformed)
     return frame
-
-
-def _write(frame: Any, target: writing.Target, count: reading.Count, reporter: Reporter) -> int | None:
-    """Write a batch; how many rows that were, where it is known."""
-    if target.kind == "console":
-        rows = frame.limit(flowing.SHOWN + 1).toArrow()
-        reporter.show(target.name, rows)
-        return rows.num_rows if rows.num_rows <= flowing.SHOWN else None
-    if not writing.write(frame, target):
-        return 0
-    return None if target.kind == "memory" else count.get()
 
 
 def _streamed(

@@ -6,14 +6,12 @@ from collections import Counter
 from typing import Any
 
 from sash.errors import SashError
-from sash.pipelines import flows, overlaps
+from sash.pipelines import connectors, flows, overlaps
 from sash.pipelines.building import Built, at, resolved
 from sash.pipelines.loading import Loaded
 from sash.pipelines.model import SqlStep
-from sash.spark import flowing, messages, passing, reading, stores, writing
+from sash.spark import messages, passing, reading, stores, writing
 from sash.sql.reads import reads
-
-ADDS = ("kafka", *flows.BESIDE)  # formats that replace nothing
 
 
 def check_places(loaded: Loaded, spark: Any) -> None:
@@ -52,7 +50,7 @@ def checked(loaded: Loaded, spark: Any, built: Built) -> list[writing.Target]:
             _check_columns(_columns(loaded, built, number), target)
             if loaded.streaming:
                 _check_stream(loaded, built, number, target)
-            writing.check(spark, target, loaded.streaming)
+            connectors.of(target).check(spark, target, loaded.streaming)
             _check_mode(loaded, spark, number, target)
             targets.append(target)
     if loaded.streaming:
@@ -67,7 +65,9 @@ def _target(loaded: Loaded, number: int) -> writing.Target:
         raise SashError(f"a stream appends, got mode {sink.mode}")
     mode = "append" if loaded.streaming else sink.mode or "overwrite"
     name = loaded.sink_name(number)
-    return writing.Target(name, sink.format, path, sink.table, mode, tuple(sink.partition_by), sink.options, sink.key)
+    options = {**connectors.of(sink).defaults, **sink.options}
+    parts = tuple(sink.partition_by)
+    return writing.Target(name, connectors.format_of(sink), path, sink.table, mode, parts, options, sink.key)
 
 
 def _read(loaded: Loaded, spark: Any) -> tuple[set[str], set[tuple[str, ...]]]:
@@ -79,32 +79,26 @@ def _read(loaded: Loaded, spark: Any) -> tuple[set[str], set[tuple[str, ...]]]:
     for source in sources:
         table = source.table or source.options.get("dbtable")
         if table:
-            tables |= _table(spark, str(table), source.options.get("url") if source.format == "jdbc" else None)
+            tables.add(connectors.of(source).whole_name(spark, str(table), source.options))
     known = {*loaded.pipeline.sources, *(step.name for step in loaded.pipeline.steps)}
     for step in loaded.pipeline.steps:
         if isinstance(step, SqlStep):
             found, paths = reads(step.sql)
             files |= paths  # from the folder of the process on, as Spark takes them
             names = {each for each in found if each.strip("`").lower() not in {name.lower() for name in known}}
-            tables = tables.union(*(_table(spark, each, None) for each in names))
+            tables |= {connectors.TABLES.whole_name(spark, each, {}) for each in names}
     return files, tables
 
 
 def _tables(spark: Any, target: writing.Target) -> set[tuple[str, ...]]:
-    if target.kind == "jdbc":
-        return _table(spark, target.relation, str(target.options.get("url"))) if target.relation else set()
-    return _table(spark, target.table, None) if target.table else set()
-
-
-def _table(spark: Any, name: str, url: Any) -> set[tuple[str, ...]]:
-    if url is not None:
-        return {overlaps.database_table(str(url), name)}
-    return {overlaps.table(name, spark.catalog.currentCatalog(), spark.catalog.currentDatabase())}
+    connector = connectors.of(target)
+    name = connector.relation(target)
+    return {connector.whole_name(spark, name, target.options)} if name else set()
 
 
 def _check_mode(loaded: Loaded, spark: Any, number: int, target: writing.Target) -> None:
     """Refuse to replace what is not this machine's, or what the same file fills as a stream, unless it is said."""
-    if loaded.streaming or loaded.pipeline.sinks[number].mode is not None or target.kind in ADDS:
+    if loaded.streaming or loaded.pipeline.sinks[number].mode is not None or connectors.of(target).only_adds:
         return
     if number in loaded.streamed:
         why = "is where this pipeline writes as a stream, too"
@@ -130,7 +124,7 @@ def _columns(loaded: Loaded, built: Built, number: int) -> list[str]:
 
 def _check_columns(columns: list[str], target: writing.Target) -> None:
     doubled = [name for name, count in Counter(name.lower() for name in columns).items() if count > 1]
-    if doubled and target.kind not in flows.BESIDE:
+    if doubled and connectors.of(target).keeps:
         raise SashError(f"two columns to write are called {doubled[0]}; give one another name")
     for name in (*target.partition_by, *([target.key] if target.key else [])):
         if name not in columns:
@@ -141,6 +135,7 @@ def _check_stream(loaded: Loaded, built: Built, number: int, target: writing.Tar
     sink = loaded.pipeline.sinks[number]
     if not built.frames[loaded.taken(sink)].isStreaming:
         raise SashError("what a sink takes must be a stream, got a table that is static")
-    if loaded.pipeline.stream.checkpoint is None and target.kind not in flows.BESIDE:
+    if loaded.pipeline.stream.checkpoint is None and connectors.of(target).keeps:
         raise SashError('a stream needs a checkpoint to go on where it was: [stream] checkpoint = "checkpoints/…"')
-    flowing.check(target, loaded.pipeline.stream.trigger, not sink.late and flows.updates(loaded, loaded.taken(sink)))
+    early = not sink.late and flows.updates(loaded, loaded.taken(sink))
+    connectors.of(target).check_stream(target, loaded.pipeline.stream.trigger, early)

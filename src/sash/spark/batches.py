@@ -17,9 +17,9 @@ from pyspark.sql import functions as F
 from sash.errors import SashError
 from sash.libraries import is_remote
 from sash.spark import postgres, queries
-from sash.spark.flowing import SHOWN, Show, planned, when
-from sash.spark.messages import MESSAGE
-from sash.spark.writing import BATCH, Target, plain, shaped
+from sash.spark.flowing import SHOWN, Batch, Query, opened, planned
+from sash.spark.messages import MESSAGE, shaped
+from sash.spark.writing import BATCH, Target, plain, save_relation
 
 LATE = "late"  # the column that rows set aside are in
 
@@ -28,8 +28,10 @@ LATE = "late"  # the column that rows set aside are in
 class Part:
     """A sink of the query, which takes its answers or what came too late, and what is done with these before."""
 
-    target: Target
+    name: str
     late: bool
+    put: Callable[[Any, Batch], None]
+    every: bool  # whether it takes batches without rows, too
     through: Callable[[DataFrame], DataFrame] | None = None
 
 
@@ -37,22 +39,12 @@ def start(
     frame: DataFrame,
     name: str,
     parts: Sequence[Part],
-    checkpoint: str | None,
-    trigger: str,
-    updates: bool,
-    show: Show | None = None,
+    query: Query,
 ) -> Any:
     """A query whose batches go to all sinks."""
-    on_server = is_remote(frame)
-    put = _put(
-        tuple(parts),
-        checkpoint,
-        None if on_server else show,
-        None if on_server else frame.sparkSession,  # a batch has a copy of it, with views of its own
-    )
-    writer: Any = frame.writeStream.queryName(name).outputMode("update" if updates else "append")
-    writer = writer.option("checkpointLocation", checkpoint) if checkpoint else writer
-    return writer.trigger(**when(trigger)).foreachBatch(put).start()
+    show, session = (None, None) if is_remote(frame) else (query.show, frame.sparkSession)
+    put = _put(tuple(parts), Batch(-1, query.checkpoint, show, session, shared=True))
+    return opened(frame, name, query).foreachBatch(put).start()
 
 
 def failed_sink(sentence: str, names: Sequence[str]) -> tuple[str | None, str]:
@@ -67,9 +59,8 @@ def failed_sink(sentence: str, names: Sequence[str]) -> tuple[str | None, str]:
     return None, sentence
 
 
-def _put(parts: tuple[Part, ...], checkpoint: str | None, show: Show | None, spark: Any) -> Any:
+def _put(parts: tuple[Part, ...], unnumbered: Batch) -> Any:
     splits = any(part.late for part in parts)
-    held: dict[str, list[Any]] = {}  # of sinks in memory
 
     def put(batch: DataFrame, number: int) -> None:
         batch = batch.persist()  # the state moves on once, whatever is read how often
@@ -81,17 +72,12 @@ def _put(parts: tuple[Part, ...], checkpoint: str | None, show: Show | None, spa
             for part in parts:
                 rows: Any = aside if part.late else part.through(answers) if part.through else answers
                 some = counted["late"] if part.late else counted["all"] - counted["late"]
-                counts = part.target.kind == "jdbc" and postgres.is_postgres(part.target.options)  # every batch
-                if number > 0 and not some and not counts:  # the first batch has the columns, whatever comes
+                if number > 0 and not some and not part.every:  # the first batch has the columns, whatever comes
                     continue
                 try:
-                    if part.target.kind == "memory":
-                        held.setdefault(part.target.name, []).append(rows.toArrow())
-                        _view(spark or rows.sparkSession, part.target.name, held[part.target.name])
-                    else:
-                        _write(rows, part.target, number, checkpoint, show)
+                    part.put(rows, replace(unnumbered, number=number))
                 except Exception as error:
-                    raise SashError(f"sink {part.target.name}: {queries.said(error) or error}") from error
+                    raise SashError(f"sink {part.name}: {queries.said(error) or error}") from error
         finally:
             batch.unpersist()
 
@@ -104,40 +90,73 @@ def _aside(batch: DataFrame) -> DataFrame:
     return batch.where(f"{LATE} is not null").select(f"{LATE}.reason", f"{LATE}.row.*", *message)
 
 
-def _write(rows: Any, target: Target, number: int, checkpoint: str | None, show: Show | None) -> None:
-    """Put the rows of a batch into a sink; again into the same place, where they come again."""
-    if target.kind == "noop":
-        return
-    if target.kind == "console":
-        if show is None:
-            rows.show(SHOWN)
-        else:
-            show(target.name, rows.limit(SHOWN + 1).toArrow())
-        return
-    rows = shaped(rows, target)
-    if target.kind == "jdbc" and postgres.is_postgres(target.options):
-        known = None if checkpoint is None else planned(rows.sparkSession, checkpoint, number)
-        if known is not None:  # another sink of the query may write the same table
-            known = replace(known, query=f"{known.query} {target.name}")
-        postgres.write(rows, target.options, target.relation, append=True, batch=known)
-    elif target.by_files:
-        writer = plain(rows, target, "overwrite").option("partitionOverwriteMode", "static")
-        writer.save(f"{str(target.path).rstrip('/')}/{BATCH}={number}")
+def nowhere(rows: Any, batch: Batch) -> None:
+    """Throw the rows of a batch away."""
+
+
+def onto_console(target: Target, rows: Any, batch: Batch) -> None:
+    """Show the rows of a batch."""
+    if batch.show is None:
+        rows.show(SHOWN)
     else:
-        writer = plain(rows, target, "append")
-        if target.kind == "delta":
-            application = f"{identity(rows.sparkSession, checkpoint)} {target.name}"
-            writer = writer.option("txnAppId", application).option("txnVersion", number)
-        if target.table is not None and target.kind != "jdbc":
-            writer.saveAsTable(target.table)
-        else:
-            writer.save(*([target.path] if target.path else []))
+        batch.show(target.name, rows.limit(SHOWN + 1).toArrow())
 
 
-def _view(spark: Any, name: str, tables: list[Any]) -> None:
-    import pyarrow as pa
+class View:
+    """A view of all rows so far."""
 
-    spark.createDataFrame(pa.concat_tables(tables)).createOrReplaceTempView(name)
+    def __init__(self, name: str) -> None:
+        self._name, self._tables = name, list[Any]()
+
+    def __call__(self, rows: Any, batch: Batch) -> None:
+        """Add the rows of a batch."""
+        import pyarrow as pa
+
+        self._tables.append(rows.toArrow())
+        spark = batch.session or rows.sparkSession
+        spark.createDataFrame(pa.concat_tables(self._tables)).createOrReplaceTempView(self._name)
+
+
+def into_folder(target: Target, rows: Any, batch: Batch) -> None:
+    """Put the rows of a batch into a folder of its own, which is replaced where it comes again."""
+    writer = plain(rows, target, "overwrite").option("partitionOverwriteMode", "static")
+    writer.save(f"{str(target.path).rstrip('/')}/{BATCH}={batch.number}")
+
+
+def into_postgres(target: Target, rows: Any, batch: Batch) -> None:
+    """Put the rows of a batch into a table of PostgreSQL, once."""
+    known = None if batch.checkpoint is None else planned(rows.sparkSession, batch.checkpoint, batch.number)
+    if known is not None and batch.shared:  # another sink of the query may write the same table
+        known = replace(known, query=f"{known.query} {target.name}")
+    postgres.write(rows, target.options, target.relation, append=True, batch=known)
+
+
+def into_relation(target: Target, rows: Any, batch: Batch) -> None:
+    """Append the rows of a batch to a table of another database."""
+    save_relation(rows, target, "append")
+
+
+def into_delta(target: Target, rows: Any, batch: Batch) -> None:
+    """Append the rows of a batch, which Delta notes by its number."""
+    application = f"{identity(rows.sparkSession, batch.checkpoint)} {target.name}"
+    _add(plain(rows, target, "append").option("txnAppId", application).option("txnVersion", batch.number), target)
+
+
+def into_topic(target: Target, rows: Any, batch: Batch) -> None:
+    """Send the rows of a batch; again, where it comes again."""
+    add(target, shaped(rows, target.key), batch)
+
+
+def add(target: Target, rows: Any, batch: Batch) -> None:
+    """Append the rows of a batch; again, where it comes again."""
+    _add(plain(rows, target, "append"), target)
+
+
+def _add(writer: Any, target: Target) -> None:
+    if target.table is not None:
+        writer.saveAsTable(target.table)
+    else:
+        writer.save(*([target.path] if target.path else []))
 
 
 def identity(spark: Any, checkpoint: str | None) -> str:

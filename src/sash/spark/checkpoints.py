@@ -43,7 +43,7 @@ def keep_members(spark: Any, checkpoint: str, names: Sequence[str]) -> None:
 
 def check_alone(spark: Any, target: Target, checkpoint: str | None) -> None:
     """Refuse a folder of a batch, or of a stream that is not the one of the checkpoint."""
-    if not target.by_files or not is_local(spark, str(target.path)):
+    if not is_local(spark, str(target.path)):
         return
     folder = Path(str(target.path))
     if not (folder / METADATA).exists():
@@ -58,7 +58,7 @@ def check_alone(spark: Any, target: Target, checkpoint: str | None) -> None:
 
 def check_parts(spark: Any, target: Target, checkpoint: str | None) -> None:
     """Refuse a folder for batches one by one that holds what another run, or another stream, has written."""
-    if not target.by_files or checkpoint is None:
+    if checkpoint is None:
         return
     path = str(target.path).rstrip("/")
     local = is_local(spark, path)
@@ -81,7 +81,7 @@ def check_timeline(spark: Any, target: Target, checkpoint: str | None) -> None:
 
     Spark notes a batch in the checkpoint before it runs, so that files are never ahead of it by themselves.
     """
-    if not target.by_files or checkpoint is None:
+    if checkpoint is None:
         return
     path = str(target.path).rstrip("/")
     known = max(_numbers(spark, f"{checkpoint}/offsets"), default=-1)

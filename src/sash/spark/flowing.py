@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 from sash.errors import SashError
-from sash.spark import postgres
+from sash.libraries import is_remote
 from sash.spark.postgres_books import Planned
-from sash.spark.writing import Target, shaped
+from sash.spark.writing import Target
 from sash.windows.extents import interval_of
 
 NOW = "available now"
@@ -19,30 +20,51 @@ SHOWN = 50  # rows on a console
 Show = Callable[[str, Any], None]
 
 
-def start(
-    frame: DataFrame, target: Target, checkpoint: str | None, trigger: str, updates: bool, show: Show | None = None
-) -> Any:
-    """A query that writes answers as they come."""
-    writer: Any = shaped(frame, target).writeStream.queryName(target.name)
-    writer = writer.outputMode("update" if updates else "append").trigger(**when(trigger))
-    writer = writer.option("checkpointLocation", checkpoint) if checkpoint else writer
-    if target.kind == "jdbc":
-        return writer.foreachBatch(_into_database(target, checkpoint)).start()
-    on_server = type(frame).__module__.startswith("pyspark.sql.connect")  # where this process cannot be reached
-    if target.kind == "console" and show is not None and not on_server:
-        return writer.foreachBatch(lambda batch, number: show(target.name, batch.limit(SHOWN + 1).toArrow())).start()
-    writer = writer.format(target.kind).options(**target.defaults)
+@dataclass(frozen=True)
+class Query:
+    """How a streaming query runs."""
+
+    checkpoint: str | None
+    trigger: str
+    updates: bool = False  # whether answers are early ones
+    show: Show | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a sink is told of a batch beside its rows."""
+
+    number: int
+    checkpoint: str | None
+    show: Show | None
+    session: Any  # a batch has a copy of it, with views of its own; None on a Connect server
+    shared: bool  # whether the query has several sinks
+
+
+def start(frame: DataFrame, target: Target, query: Query) -> Any:
+    """A query that writes answers as they come, by a sink of Spark's."""
+    writer = opened(frame, target.name, query).format(target.format).options(**target.options)
     writer = writer.partitionBy(*target.partition_by) if target.partition_by else writer
     if target.table is not None:
         return writer.toTable(target.table)
     return writer.start(*([target.path] if target.path else []))
 
 
-def check(target: Target, trigger: str, updates: bool) -> None:
-    """Refuse what a stream could not write."""
-    when(trigger)
-    if updates and target.path is not None and target.kind != "delta":
-        raise SashError(f"files keep what is written, got {target.kind} for early answers; use emit = 'final'")
+def start_each(frame: DataFrame, target: Target, query: Query, put: Callable[[DataFrame, Batch], None]) -> Any:
+    """A query whose batches a function puts into the one sink."""
+    checkpoint, show = query.checkpoint, None if is_remote(frame) else query.show
+
+    def each(batch: DataFrame, number: int) -> None:
+        put(batch, Batch(number, checkpoint, show, None, shared=False))
+
+    return opened(frame, target.name, query).foreachBatch(each).start()
+
+
+def opened(frame: DataFrame, name: str, query: Query) -> Any:
+    """Spark's writer for a query."""
+    writer: Any = frame.writeStream.queryName(name).outputMode("update" if query.updates else "append")
+    writer = writer.trigger(**when(query.trigger))
+    return writer.option("checkpointLocation", query.checkpoint) if query.checkpoint else writer
 
 
 def when(trigger: str) -> dict[str, Any]:
@@ -69,14 +91,3 @@ def planned(spark: Any, checkpoint: str, number: int) -> Planned:
     query = spark.read.json(f"{checkpoint}/metadata").collect()[0]["id"]  # a new checkpoint begins anew with batch 0
     note = spark.read.text(f"{checkpoint}/offsets/{number}", wholetext=True).collect()[0]["value"]
     return Planned(query, number, hashlib.sha256(note.encode()).hexdigest())
-
-
-def _into_database(target: Target, checkpoint: str | None) -> Callable[[DataFrame, int], None]:
-    def put(batch: DataFrame, number: int) -> None:
-        if postgres.is_postgres(target.options):
-            known = None if checkpoint is None else planned(batch.sparkSession, checkpoint, number)
-            postgres.write(batch, target.options, target.relation, append=True, batch=known)
-            return
-        batch.write.format("jdbc").mode("append").options(**target.options).option("dbtable", target.relation).save()
-
-    return put

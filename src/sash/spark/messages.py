@@ -24,6 +24,16 @@ REASON = f"""
          ELSE '{NO_FIT}' END"""
 VALUE = "CASE WHEN is_valid_utf8(value) THEN string(value) ELSE hex(value) END"
 
+COLUMNS = {"key", "value", "topic", "headers", "partition"}  # those that Spark writes
+
+
+def shaped(frame: DataFrame, key: str | None) -> DataFrame:
+    """Rows as messages of JSON, unless they are messages already."""
+    if "value" in frame.columns and COLUMNS.issuperset(frame.columns):
+        return frame
+    value = F.to_json(F.struct(*(F.col(quoted(name)) for name in frame.columns))).alias("value")
+    return frame.select(*([F.col(quoted(key)).cast("string").alias("key")] if key else []), value)
+
 
 def parsed(frame: DataFrame, schema: str, name: str) -> tuple[DataFrame, DataFrame]:
     """The rows of messages, and the messages that are none: with a reason, their value, topic, partition and offset.

@@ -41,6 +41,7 @@ REFUSED = {
 # Spark's own, of writing or reading, which do not go along with the statements sent here.
 OF_WRITING = {"batchsize", "createtablecolumntypes", "isolationlevel", "numpartitions", "querytimeout"}
 OF_READING = {"partitioncolumn", "lowerbound", "upperbound", "customschema", "hint"}
+URL = "jdbc:postgresql:"  # what a place begins with
 DONE = "SELECT 1 AS done"
 TOKEN = re.compile(r"[0-9a-f]{32}")
 
@@ -51,7 +52,7 @@ class Unknown(SashError):
 
 def is_postgres(options: Mapping[str, Any]) -> bool:
     """Whether a database is one that takes what is done here."""
-    return str(options.get("url", "")).lower().startswith("jdbc:postgresql:")
+    return str(options.get("url", "")).lower().startswith(URL)
 
 
 def with_driver(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from sash.errors import SashError
-from sash.spark import messages, postgres, queries
+from sash.spark import postgres, queries
 
 SCHEME = re.compile(r"[A-Za-z][\w+.-]+:")  # of a path elsewhere: s3a://…, dbfs:/…
 PATIENCE = 10.0  # seconds to wait for a count that a finished job has brought
@@ -27,44 +27,39 @@ class Origin:
     table: str | None
     schema: str | None
     options: Mapping[str, Any]
-    where: str | None
 
 
-def read(spark: SparkSession, origin: Origin, streaming: bool, name: str = "") -> tuple[DataFrame, DataFrame | None]:
-    """The rows of an origin, and the messages that are no rows, if it has messages.
-
-    Its columns are looked at, so that what is wrong is found now.
-    """
-    frame, malformed = _read(spark, origin, streaming), None
-    if origin.format == "kafka" and origin.schema is not None:
-        frame, malformed = messages.parsed(frame, origin.schema, name)
-    frame = frame if origin.where is None else frame.where(origin.where)
+def wanted(frame: DataFrame, where: str | None) -> DataFrame:
+    """The rows that are wanted; its columns are looked at, so that what is wrong is found now."""
+    frame = frame if where is None else frame.where(where)
     _ = frame.columns
-    return frame, malformed
+    return frame
 
 
-def _read(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:
-    kind = origin.format or by_ending(origin.path)
-    reader: Any = (spark.readStream if streaming else spark.read).options(**origin.options)
-    if origin.table is not None and kind != "jdbc":
-        return reader.table(origin.table) if kind is None else reader.format(kind).table(origin.table)
-    if kind == "jdbc":
-        if streaming:
-            raise SashError("jdbc cannot be read as a stream; say static = true to read it once, as a table")
-        reader = reader.option("dbtable", origin.table) if origin.table else reader
-        return reader.options(**postgres.with_driver(origin.options)).format("jdbc").load()
-    kind = kind or "parquet"
-    if kind in ("csv", "tsv"):
-        first_line = {"header": True, "enforceSchema": False}  # whose names are those of the schema, or it is an error
-        origin = replace(origin, options={**first_line, "sep": "\t" if kind == "tsv" else ",", **origin.options})
-        reader, kind = reader.options(**origin.options), "csv"
-    if origin.schema is not None and kind != "kafka":
+def load(spark: SparkSession, origin: Origin, streaming: bool, infers: bool = True) -> DataFrame:
+    """The rows of a format; of a stream, with the columns of what is there already, where these must be inferred."""
+    reader = _reader(spark, origin, streaming).format(origin.format)
+    if origin.schema is not None:
         reader = reader.schema(origin.schema)
-    elif streaming and origin.path is not None and kind not in ("delta", "iceberg"):
-        reader = reader.schema(_inferred(spark, origin, kind))
-    elif kind == "csv":
-        reader = reader.option("inferSchema", origin.options.get("inferSchema", True))
-    return reader.format(kind).load(*([origin.path] if origin.path else []))
+    elif streaming and origin.path is not None and infers:
+        reader = reader.schema(_inferred(spark, origin))
+    return reader.load(*([origin.path] if origin.path else []))
+
+
+def table(spark: SparkSession, origin: Origin, streaming: bool) -> DataFrame:
+    """The rows of a table of the catalogue."""
+    reader = _reader(spark, origin, streaming)
+    return (reader.format(origin.format) if origin.format else reader).table(origin.table)
+
+
+def relation(spark: SparkSession, origin: Origin) -> DataFrame:
+    """The rows of a table, or of a query, of a database."""
+    options = {**origin.options, **({"dbtable": origin.table} if origin.table else {})}
+    return spark.read.options(**postgres.with_driver(options)).format("jdbc").load()
+
+
+def _reader(spark: SparkSession, origin: Origin, streaming: bool) -> Any:
+    return (spark.readStream if streaming else spark.read).options(**origin.options)
 
 
 def by_ending(path: str | None) -> str | None:
@@ -76,11 +71,10 @@ def by_ending(path: str | None) -> str | None:
     return "json" if "json" in kind else kind
 
 
-def _inferred(spark: SparkSession, origin: Origin, kind: str) -> Any:
+def _inferred(spark: SparkSession, origin: Origin) -> Any:
     """The columns of the files that are there already, for a stream of those to come."""
-    options = {"inferSchema": True, **origin.options} if kind == "csv" else origin.options
     try:
-        return spark.read.options(**options).format(kind).load(origin.path).schema
+        return spark.read.options(**origin.options).format(str(origin.format)).load(origin.path).schema
     except Exception as error:
         if queries.refusal(error) is None:
             raise

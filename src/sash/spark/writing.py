@@ -11,18 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from sash.errors import SashError
-from sash.expressions.naming import quoted
-from sash.spark import postgres, stores
-from sash.spark.reading import SCHEME, by_ending
+from sash.libraries import is_remote
+from sash.spark import stores
+from sash.spark.reading import SCHEME
 
 METADATA = "_spark_metadata"  # in a folder that a stream writes
 BATCH = "sash_batch"  # a folder of each batch, where one stream writes to several sinks
 ANOTHER = "give each a path of its own, such as out/${mode}/…"
-OF_KAFKA = {"key", "value", "topic", "headers", "partition"}
-REPLACES = ("delta", "iceberg")  # these replace a table in one step themselves
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Target:
     """Where rows go."""
 
     name: str
-    format: str | None
+    format: str
     path: str | None
     table: str | None
     mode: str
@@ -39,55 +36,24 @@ class Target:
     key: str | None = None
 
     @property
-    def kind(self) -> str:
-        """The format: as named, by the ending of the path, or parquet."""
-        return self.format or by_ending(self.path) or "parquet"
-
-    @property
     def relation(self) -> str:
         """The table of a database."""
         return str(self.table or self.options.get("dbtable") or "")
 
     @property
-    def by_files(self) -> bool:
-        """Whether the rows are plain files in a folder."""
-        return self.path is not None and self.kind not in REPLACES
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """The options, with the first line of CSV for names unless they say otherwise."""
-        return {**({"header": True} if self.kind == "csv" else {}), **self.options}
-
-    @property
     def shown(self) -> str:
         """Where the rows are, for people."""
-        return self.path or self.table or str(self.options.get("topic") or self.options.get("dbtable") or self.kind)
+        return self.path or self.table or str(self.options.get("topic") or self.options.get("dbtable") or self.format)
 
 
-def shaped(frame: DataFrame, target: Target) -> DataFrame:
-    """The rows as their target takes them: for Kafka, JSON, unless they are messages already."""
-    if target.kind != "kafka" or ("value" in frame.columns and OF_KAFKA.issuperset(frame.columns)):
-        return frame
-    value = F.to_json(F.struct(*(F.col(quoted(name)) for name in frame.columns))).alias("value")
-    key = [F.col(quoted(target.key)).cast("string").alias("key")] if target.key else []
-    return frame.select(*key, value)
-
-
-def check(spark: Any, target: Target, streaming: bool) -> None:
-    """Refuse before anything runs what could not be written, or would put a batch among what a stream wrote."""
-    if target.kind == "jdbc":
-        postgres.check(target.options, target.relation)
-    elif target.table is not None and "path" in target.options:
-        raise SashError("a table has a place already, got options.path, too")
-    if target.mode == "error" and _exists(spark, target):
-        raise SashError(f"{target.shown} is there already; mode says that this is an error")
-    _check_format(spark, target.kind)
-    if streaming or not target.by_files or not is_local(spark, str(target.path)):
+def check_folder(spark: Any, target: Target, in_place: bool) -> None:
+    """Refuse to put a batch among what a stream wrote, or in the place of what no run did."""
+    if not is_local(spark, str(target.path)):
         return
     folder = Path(str(target.path))
     if (folder / METADATA).exists() or next(folder.glob(f"{BATCH}=*"), None):
         raise SashError(f"{target.shown} is written by a stream; {ANOTHER}")
-    elif target.mode == "overwrite" and not _replaces_parts(spark, target) and _is_foreign(folder):
+    elif target.mode == "overwrite" and not in_place and _is_foreign(folder):
         raise SashError(f"{target.shown} is there, and not by a run that ended well (it has no _SUCCESS): remove it "
                         "yourself, or write to another path")  # fmt: skip
 
@@ -97,70 +63,57 @@ def _is_foreign(folder: Path) -> bool:
     return folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / "_SUCCESS").exists())
 
 
-def _check_format(spark: Any, kind: str) -> None:
+def check_format(spark: Any, format: str) -> None:
     """Refuse a format that Spark does not have."""
-    if kind in ("console", "memory", "noop", "kafka", "jdbc"):
-        return
     try:
-        spark.read.format(kind).load()
+        spark.read.format(format).load()
     except Exception as error:
         if "DATA_SOURCE_NOT_FOUND" in str(error) or "Failed to find the data source" in str(error):
-            raise SashError(f"there is no format {kind}: name one that Spark has, or its package in [spark]") from None
+            sentence = f"there is no format {format}: name one that Spark has, or its package in [spark]"
+            raise SashError(sentence) from None
 
 
-def write(frame: DataFrame, target: Target) -> bool:
-    """Write all rows; whether there was something to do."""
-    spark = frame.sparkSession
-    if target.mode == "ignore" and _exists(spark, target):
-        return False
-    local = target.path is not None and is_local(spark, target.path)
-    if local:
-        _mended(Path(str(target.path)))
-    if target.kind == "memory":
-        frame.createOrReplaceTempView(target.name)
-    elif target.table is not None and target.kind != "jdbc":
-        _table(frame, target)
-    elif target.kind == "jdbc" and postgres.is_postgres(target.options):
-        postgres.write(frame, target.options, target.relation, append=target.mode != "overwrite")
-    elif local and target.mode != "append" and not _replaces_parts(spark, target):
-        _folder(frame, target, Path(str(target.path)))
+def save(frame: DataFrame, target: Target, in_place: bool) -> None:
+    """Write all rows by Spark; into a folder of this machine whole, unless the format itself sees to that."""
+    if target.path is None or not is_local(frame.sparkSession, target.path):
+        plain(frame, target, target.mode).save(*([target.path] if target.path else []))
+        return
+    _mended(Path(target.path))
+    if target.mode == "append" or in_place:
+        plain(frame, target, target.mode).save(target.path)
     else:
-        plain(frame, target, target.mode if target.kind != "kafka" else "append").save(
-            *([target.path] if target.path else [])
-        )
-    return True
+        _folder(frame, target, Path(target.path))
+
+
+def save_relation(frame: DataFrame, target: Target, mode: str) -> None:
+    """Write all rows into a table of a database."""
+    plain(frame, target, mode).option("dbtable", target.relation).save()
 
 
 def is_local(spark: Any, path: str) -> bool:
     """Whether files that Spark writes are those of this process: no cluster, no server in between."""
-    if SCHEME.match(path) or type(spark).__module__.startswith("pyspark.sql.connect"):
+    if SCHEME.match(path) or is_remote(spark):
         return False
     if not str(spark.conf.get("spark.master", "")).startswith("local"):
         return False
     return stores.default_store(spark).startswith(stores.LOCAL)
 
 
-def _replaces_parts(spark: Any, target: Target) -> bool:
-    """Whether overwriting is the format's own affair: tables with a history, or partitions one by one."""
+def replaces_partitions(spark: Any, target: Target) -> bool:
+    """Whether overwriting replaces partitions one by one."""
     dynamic = "partitionOverwriteMode"
-    said = target.options.get(dynamic, spark.conf.get(f"spark.sql.sources.{dynamic}", "static"))
-    return target.kind in REPLACES or (str(said).lower() == "dynamic" and bool(target.partition_by))
+    mode = target.options.get(dynamic, spark.conf.get(f"spark.sql.sources.{dynamic}", "static"))
+    return str(mode).lower() == "dynamic" and bool(target.partition_by)
 
 
 def plain(frame: DataFrame, target: Target, mode: str) -> Any:
     """Spark's writer for a target."""
-    writer = frame.write.format(target.kind).mode(mode).options(**target.defaults)
-    if target.kind == "jdbc":
-        writer = writer.option("dbtable", target.relation)
+    writer = frame.write.format(target.format).mode(mode).options(**target.options)
     return writer.partitionBy(*target.partition_by) if target.partition_by else writer
 
 
-def _exists(spark: Any, target: Target) -> bool:
-    """Whether there is something at a target; where only Spark can tell, its writer does, by the mode."""
-    if target.kind == "jdbc":
-        return postgres.is_postgres(target.options) and postgres.exists(spark, target.options, target.relation)
-    if target.table is not None:
-        return bool(spark.catalog.tableExists(target.table))
+def is_there(spark: Any, target: Target) -> bool:
+    """Whether there are files of this machine at a target."""
     return target.path is not None and is_local(spark, target.path) and Path(target.path).exists()
 
 
@@ -196,13 +149,13 @@ def _removed(*folders: Path) -> None:
             folder.unlink()
 
 
-def _table(frame: DataFrame, target: Target) -> None:
+def save_table(frame: DataFrame, target: Target, in_place: bool) -> None:
     """A table of the catalogue; a new one takes the place of the old one when it is whole."""
     spark, name = frame.sparkSession, str(target.table)
     made = f"{name[:-1]}__sash_new`" if name.endswith("`") else f"{name}__sash_new"
     if spark.catalog.tableExists(made) and not spark.catalog.tableExists(name):
         spark.sql(f"ALTER TABLE {made} RENAME TO {name}")  # a run ended between the last two steps
-    if target.mode != "overwrite" or target.kind in REPLACES or not spark.catalog.tableExists(name):
+    if target.mode != "overwrite" or in_place or not spark.catalog.tableExists(name):
         plain(frame, target, target.mode).saveAsTable(name)
         return
     spark.sql(f"DROP TABLE IF EXISTS {made}")
