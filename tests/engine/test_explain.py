@@ -10,7 +10,7 @@ import sash
 from algorithms_run import watched
 from sash import SashError, Window
 from sash import functions as sf
-from sash.engine import specification
+from sash.engine import sorted_partitions
 
 TABLE = pa.table(
     {
@@ -140,7 +140,7 @@ def test_explain_refuses_what_answering_refuses():
 
 
 def counting(name):
-    return mock.patch.object(specification, name, wraps=getattr(specification, name))
+    return mock.patch.object(sorted_partitions, name, wraps=getattr(sorted_partitions, name))
 
 
 @pytest.mark.parametrize("ask", [sash.explain, sash.withColumns])

@@ -16,7 +16,7 @@ from sash.errors import Refused
 from sash.kernels.inputs import Inputs
 from sash.kernels.operations.merging import state_of
 from sash.kernels.spans import ANSWERS, COVERS, difference, doubling, multilevel_slicing, slicing, sweeping
-from sash.kernels.spans.layout import Asked
+from sash.kernels.spans.layout import Workload
 from strategies import usually
 
 LOGS = sash.Aggregate(
@@ -258,7 +258,7 @@ def test_what_is_kept_does_not_grow_with_the_stream():
     sizes = set()
     for spread in (1000, 100_000):
         first, last = calls(np.random.default_rng(0), spread=spread)
-        asked = Asked(first, last, *of_sizes(spread, 20, 50), 70)
+        asked = Workload(first, last, *of_sizes(spread, 20, 50), 70)
         sizes.add((asked.cells, asked.windows))
     assert sizes == {(50 + 70 + 1, 2 * 18 + 1)}  # of each size, 18 windows end within 120 cells
 
