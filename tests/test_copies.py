@@ -109,3 +109,28 @@ def test_a_copy_is_not_told_from_an_aggregate_of_a_users_own():
     largest = copied(sf.max("x").aggregate)
     assert (largest.origin, largest.name) == (None, "own_max")
     assert largest("x").over(Window.orderBy("k")).call.aggregate is largest
+
+
+FEW = {  # aggregates of a user's own that say which rows alone matter
+    "first": sash.Aggregate("f", lift=lambda x: x, combine=lambda a, b: a, selective=True, few=("first", 1)),
+    "last": sash.Aggregate("l", lift=lambda x: x, combine=lambda a, b: b, selective=True, few=("last", 1)),
+    "largest": sash.Aggregate("m", lift=lambda x: x, combine=lambda a, b: max(a, b), commutative=True, selective=True,
+                              few=("largest", 1)),
+    "row": sash.Aggregate("r", lift=lambda row, x: row, combine=lambda a, b: a, selective=True, rows=True,
+                          returns="row", few=("first", 1)),
+    "by place": sash.Aggregate("p", lift=lambda row: (row, row + 1), combine=lambda a, b: (a[0], b[1]), rows=True,
+                               returns="rows", by_place=True,
+                               lower=lambda s: (s[1] - 2, s[1]) if s[1] - s[0] >= 4 else (s[0], s[0])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_few_rows_of_a_users_own_aggregate_over_pieces(name):
+    rows = pa.table({"x": pa.array([None, 5, 3, None, 4, 9, 1, 2], pa.int64()), "k": range(8)})
+    columns = ["x"] * (2 if name == "row" else 1)  # the row's value, and what is lifted
+    over = FEW[name](*columns).over(Window.orderBy("k").rowsBetween(START, 0))
+    whole = evaluate(rows, {"a": over})
+    if carries(over):
+        found, _ = answered(rows, {"a": over}, cut(rows, Window.orderBy("k"), [2, 5], by_rows(0)), together=True)
+        assert str(found["a"]) == str(whole["a"].to_pylist())
+    assert carries(over) == (name != "by place")

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import sash
@@ -77,6 +78,9 @@ def test_one_that_does_not_say_so_is_told_how():
         ({"few": ("most", 1)}, "few must be such as"),
         ({"few": ("largest", 0)}, "few must be such as"),
         ({"by_place": True}, 'by_place needs returns="rows"'),
+        ({"unique": True}, "unique needs by_place=True"),
+        ({"takes": "texts"}, 'takes="texts" needs by_place=True'),
+        ({"takes": "values"}, 'takes="values" needs compiled=False'),
         ({"prorated": "sum"}, "prorated must be a sash.Aggregate"),
         ({"for_type": lambda: None}, "for_type must take 1 parameters"),
     ],
@@ -84,3 +88,16 @@ def test_one_that_does_not_say_so_is_told_how():
 def test_traits_are_checked_when_the_aggregate_is_made(traits, said):
     with pytest.raises(sash.SashError, match=said):
         mine(**traits)
+
+
+def test_a_column_of_shares_leaves_the_frequency_what_it_is():
+    assert str(sf.percentile("x", "p")) == "percentile(x, p)"
+    with pytest.raises(sash.SashError, match="frequency must be 1"):
+        sf.percentile("x", "p", 2)
+
+
+def test_what_finishes_lists_is_asked_of_them_by_place_too():
+    lengths = sash.Aggregate("lengths", lift=lambda row: (row, row + 1), combine=lambda a, b: (a[0], b[1]), rows=True,
+                             returns="rows", by_place=True, finish=pc.list_value_length)  # fmt: skip
+    answers = sash.withColumns(ROWS, {"n": lengths("k").over(WINDOW)})
+    assert answers["n"].to_pylist() == [1, 2, 2]

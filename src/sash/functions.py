@@ -56,6 +56,7 @@ def call_of(declared: d.Function, given: dict[str, Any]) -> Call:
             condition = value
         elif parameter.takes == d.SHARE and not isinstance(value, (int, float, list, tuple)):
             columns.append(value)
+            constants.append(None)
         elif parameter.takes in (d.SHARE, d.CONSTANT, d.FROM_LAST):
             constants.append(tuple(value) if isinstance(value, list) else value)
         elif parameter.takes == d.DEFAULT and value is not None:

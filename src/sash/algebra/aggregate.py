@@ -51,7 +51,8 @@ class Aggregate:
         exact: whether rows give the very same answer in any order, as long as no value is a float.
         unique: whether each value is taken once.
         counts: whether the answer is the number of rows, so that with DISTINCT it is that of different values.
-        few: the rows that alone can matter: ``("first", 1)``, ``("largest", 3)``; also last and smallest. Optional.
+        few: the rows that alone can matter: ``("first", 1)``, ``("largest", 3)``; also last and smallest. Of those that
+            are counted, and by the one column that ``lift`` takes; of equal ones the first. Optional.
         by_place: whether a partial is where its rows start and stop, and ``lower`` chooses among places.
         prorated: the aggregate that also takes the share of a span that is in a window. Optional.
         typed: gives the definition for input types (NumPy dtypes), for aggregates that depend on them.
@@ -142,15 +143,43 @@ class Aggregate:
             raise SashError(f"takes must be one of {', '.join(TAKES)}, got {self.takes!r}")
         if self.few is not None and not _is_few(self.few):
             raise SashError(f'few must be such as ("largest", 3), with one of {", ".join(ENDS)}, got {self.few!r}')
-        if self.by_place and self.returns == "value":
-            raise SashError('by_place needs returns="rows" or "row", so that lower gives places')
+        self._check_traits()
         if self.prorated is not None and not isinstance(self.prorated, Aggregate):
             raise SashError(f"prorated must be a sash.Aggregate, got {self.prorated!r}")
         if self.for_type is not None:
             _takes(self.for_type, "for_type", exactly=1)
 
+    def _check_traits(self) -> None:
+        """Refuse traits that say nothing together."""
+        if self.by_place and self.returns == "value":
+            raise SashError('by_place needs returns="rows" or "row", so that lower gives places')
+        if self.unique and not (self.by_place and self.returns == "rows"):
+            raise SashError(f'unique needs by_place=True and returns="rows": {self.name} would take equal values again')
+        if self.takes == "texts" and not (self.by_place and self.finish is not None):
+            raise SashError('takes="texts" needs by_place=True, and finish, which joins them')
+        if self.takes == "values" and self.compiled:
+            raise SashError('takes="values" needs compiled=False')
+
+    def _check_inputs(self) -> None:
+        """Refuse traits of one column where ``lift`` takes another number of them."""
+        of_one = self.few is not None and self.few[0] in ("smallest", "largest")
+        for trait, asked in (
+            ("gives_input", self.gives_input),
+            ("few", of_one),
+            ('takes="values"', self.takes == "values"),
+        ):
+            if asked and self.inputs != 1:
+                raise SashError(f"{self.name}: {trait} needs a lift of one column, got one of {self.inputs}")
+        if self.few is not None and not (self.inputs or self.rows):
+            raise SashError(f"{self.name}: few needs a lift of a column or of the position, got one of neither")
+        if self.by_place and self.inputs:
+            raise SashError(
+                f"{self.name}: by_place needs a lift of the position alone, got one of {self.inputs} columns"
+            )
+
     def __call__(self, *columns: Any) -> Call:
         """The aggregate of these columns."""
+        self._check_inputs()
         gathers, free = self.returns != "value", self.inputs == 0
         least, most = self.inputs + gathers, self.inputs + int(gathers or free)
         if not least <= len(columns) <= most:
@@ -185,7 +214,9 @@ class Aggregate:
     @property
     def nth(self) -> tuple[int, bool] | None:
         """The place of the row whose value is the answer, and whether it is counted from the last; None for others."""
-        one = self.returns == "row" and self.few in (("first", 1), ("last", 1)) and not self.inputs
+        one = (
+            self.returns == "row" and not self.by_place and self.few in (("first", 1), ("last", 1)) and not self.inputs
+        )
         return (1, self.few == ("last", 1)) if one else None
 
     @property

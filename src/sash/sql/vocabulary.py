@@ -80,9 +80,11 @@ def _read(named: Named, called: Called, arguments: Arguments) -> Call:
         return _by_order(function, called, arguments)
     parameters = [each for each in function.parameters if each.takes not in (d.FROM_LAST, d.UNUSED)]
     spans = list(called.arguments)
+    if function.takes(d.SHARE) and len(called.arguments) == 1:
+        raise SashError(f"{called.name} of a share alone needs an ORDER BY in the call, or WITHIN GROUP")
+    _check_count(called, parameters)
     if function.takes(d.SHARE):
         _check_share(called, arguments)
-    _check_count(called, parameters)
     if synonym is not None and synonym.swapped:
         spans.reverse()
     given = {} if synonym is None else dict(synonym.defaults)
@@ -158,11 +160,9 @@ def _by_order(function: d.Function, called: Called, arguments: Arguments) -> Cal
 
 
 def _check_share(called: Called, arguments: Arguments) -> None:
-    """Say what a quantile takes where its column and its share are not both there, or the other way round."""
-    if len(called.arguments) == 1:
-        raise SashError(f"{called.name} of a share alone needs an ORDER BY in the call, or WITHIN GROUP")
-    swapped = len(called.arguments) > 1 and arguments.is_number(called.arguments[0])
-    if swapped and not arguments.is_constant(called.arguments[1]):
+    """Say what a quantile takes where its column and its share are the other way round."""
+    value, *others = called.arguments
+    if len(others) == 1 and arguments.is_number(value) and not arguments.is_constant(others[0]):
         raise SashError(f"{called.name} takes the value first and the share second")
 
 

@@ -101,17 +101,18 @@ _PAIR = (Parameter("col1"), Parameter("col2"))
 _DEPENDENT = (Parameter("y"), Parameter("x"))
 
 
-def _declared(aggregate: Aggregate, does: str, columns: str = "price, n") -> Function:
-    parameters = _DEPENDENT if aggregate.name.startswith("regr") else _PAIR
+def _declared(
+    aggregate: Aggregate, does: str, columns: str = "price, n", parameters: tuple[Parameter, ...] = _DEPENDENT
+) -> Function:
     examples = (f"{aggregate.name}({columns})",)
     return Function(aggregate.name, always(aggregate), parameters, does, examples, "Spread", spark=True, postgres=True)
 
 
 _BOTH = "price, qty"
 FUNCTIONS = (
-    _declared(COVAR_POP, "The covariance of a population.", _BOTH),
-    _declared(COVAR_SAMP, "The covariance of a sample; NULL of one row.", _BOTH),
-    _declared(CORR, "Pearson's correlation; NULL where a column does not vary.", _BOTH),
+    _declared(COVAR_POP, "The covariance of a population.", _BOTH, _PAIR),
+    _declared(COVAR_SAMP, "The covariance of a sample; NULL of one row.", _BOTH, _PAIR),
+    _declared(CORR, "Pearson's correlation; NULL where a column does not vary.", _BOTH, _PAIR),
     _declared(REGR_COUNT, "How many pairs there are without a NULL.", _BOTH),
     _declared(_regression("regr_r2", r2), "How well a line fits: the square of the correlation."),
     _declared(_regression("regr_slope", lambda s: None if s[3] == 0.0 else s[5] / s[3]),

@@ -67,19 +67,21 @@ LAST = FIRST.but(name="last", combine=newer, few=("last", 1))
 def first_n(n: Any) -> Aggregate:
     """The first n values, in order."""
     n = whole("n", n)
-    return COLLECT.but(name="first_n", lower=lambda s: (s[0], min(s[1], s[0] + n)))
+    return COLLECT.but(name="first_n", few=("first", n), lower=lambda s: (s[0], min(s[1], s[0] + n)))
 
 
 def last_n(n: Any) -> Aggregate:
     """The last n values, in order."""
     n = whole("n", n)
-    return COLLECT.but(name="last_n", lower=lambda s: (max(s[0], s[1] - n), s[1]))
+    return COLLECT.but(name="last_n", few=("last", n), lower=lambda s: (max(s[0], s[1] - n), s[1]))
 
 
 def ith_youngest(i: Any) -> Aggregate:
     """The value of the i-th row counted from the newest, which is the first; NULL where there are fewer."""
     i = whole("i", i)
-    return COLLECT.but(name="ith_youngest", lower=lambda s: s[1] - i if s[1] - s[0] >= i else None, returns="row")
+    return COLLECT.but(
+        name="ith_youngest", few=("last", i), lower=lambda s: s[1] - i if s[1] - s[0] >= i else None, returns="row"
+    )
 
 
 def concat(separator: Any = "") -> Aggregate:

@@ -40,7 +40,7 @@ def lifted(question: Question, columns: tuple[Expression, ...], selection: Selec
     if columns and aggregate.takes != "order":
         array = question.rows.column(columns[0])
         typed = None if aggregate.for_type is None else aggregate.for_type(array.type)
-        if typed is not None and typed.takes == "limbs":
+        if typed is not None and typed.takes == "limbs" and len(columns) == 1:
             return Lifted(typed, tuple(map(selection.only, limbs(array, aggregate.name))))
         if aggregate.takes == "values":
             return Lifted(typed or aggregate, (selection.only(python_values(array, aggregate.name)),))

@@ -119,7 +119,8 @@ def _lists(question: Question, selection: Selection, offsets: np.ndarray, places
     function, column = question.function, question.rows.column(question.columns[0])
     where, starts = pa.array(selection.original(places)), pa.array(offsets, pa.int32())
     if function.takes != "texts":
-        return pa.ListArray.from_arrays(starts, take(column, where))
+        lists = pa.ListArray.from_arrays(starts, take(column, where))
+        return lists if function.finish is None or function.unique else function.finish(lists)
     strings, kind = _strings(function.name, column)
     try:
         joined = function.finish(pa.ListArray.from_arrays(starts, strings.take(where)))

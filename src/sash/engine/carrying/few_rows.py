@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sash.algebra import Aggregate
 from sash.algebra.catalogue.selecting import MAX_BY, MIN_BY
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
@@ -26,12 +25,15 @@ def few_rows(question: Question, starts: np.ndarray, stops: np.ndarray) -> np.nd
     if few.end in ("smallest", "largest"):
         if few.count == 1:
             return _extremes(question, few, starts, stops)
-        column = question.columns[0]
+        column = question.columns[-1]
         order = asc(column) if few.end == "smallest" else desc(column)
         return _from_end(question, question.selection(column), (order,), Few("first", few.count), starts, stops)
-    function, column = question.function, question.columns[0]
-    lists = isinstance(function, Aggregate) and function.returns == "rows"  # which leave NULLs out
-    selection = question.selection(column) if lists or question.call.nulls == "ignore" else question.selection()
+    if question.function.nth is None:
+        selection, _ = counted(question)
+    elif question.call.nulls == "ignore":
+        selection = question.selection(question.columns[0])
+    else:
+        selection = question.selection()
     return _from_end(question, selection, question.orders, few, starts, stops)
 
 
@@ -45,8 +47,8 @@ def edges(selection: Selection, starts: np.ndarray, stops: np.ndarray) -> tuple[
 def _extremes(question: Question, few: Few, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """The row of the smallest or the largest value, the first of equal ones: found as min_by and max_by are."""
     by = MIN_BY if few.end == "smallest" else MAX_BY
-    columns = question.columns if len(question.columns) == 2 else (*question.columns, *question.columns)
-    call = replace(question.call, aggregate=by, columns=columns, unique=False)
+    column = question.columns[-1]
+    call = replace(question.call, aggregate=by, columns=(column, column), unique=False)
     selection, given = counted(replace(question, over=replace(question.over, call=call)))
     bounds = Bounds(*edges(selection, starts, stops), selection.length)
     found = SEGMENT_TREE.run(given.aggregate, given.columns, selection.length, bounds)

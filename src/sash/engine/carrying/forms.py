@@ -17,8 +17,6 @@ from sash.windows import as_window
 STATE, COUNT, ROWS = "state", "count", "rows"
 MOST = 128  # rows of one interval that are kept for one expression
 
-FAR = 1 << 40  # a frame larger than any
-
 
 @dataclass(frozen=True)
 class Few:
@@ -93,13 +91,4 @@ def _few(call: Call) -> Few | None:
         return Few("last" if from_last else "first", count)
     if not isinstance(function, Aggregate):
         return None
-    if function.few is not None and (function.selective or not call.unique):
-        return Few(*function.few)
-    return _listed(function) if function.by_place and not (call.unique or function.unique) else None
-
-
-def _listed(function: Aggregate) -> Few | None:
-    """How many rows of a list, or which of them, is asked for: found from a frame larger than any."""
-    taken = function.lower((0, FAR))
-    start, stop = (taken, FAR) if isinstance(taken, int) else taken
-    return Few("first", stop) if start == 0 else Few("last", stop - start)
+    return None if function.few is None or (call.unique and not function.selective) else Few(*function.few)
