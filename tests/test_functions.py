@@ -87,7 +87,7 @@ def test_one_that_does_not_say_so_is_told_how():
 )
 def test_traits_are_checked_when_the_aggregate_is_made(traits, said):
     with pytest.raises(sash.SashError, match=said):
-        mine(**traits)
+        mine(**traits)("x")
 
 
 def test_a_column_of_shares_leaves_the_frequency_what_it_is():

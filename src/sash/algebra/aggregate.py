@@ -155,13 +155,13 @@ class Aggregate:
             raise SashError('by_place needs returns="rows" or "row", so that lower gives places')
         if self.unique and not (self.by_place and self.returns == "rows"):
             raise SashError(f'unique needs by_place=True and returns="rows": {self.name} would take equal values again')
-        if self.takes == "texts" and not (self.by_place and self.finish is not None):
-            raise SashError('takes="texts" needs by_place=True, and finish, which joins them')
         if self.takes == "values" and self.compiled:
             raise SashError('takes="values" needs compiled=False')
 
     def _check_inputs(self) -> None:
-        """Refuse traits of one column where ``lift`` takes another number of them."""
+        """Refuse traits of one column where ``lift`` takes another number of them, and texts that nothing joins."""
+        if self.takes == "texts" and not (self.by_place and self.finish is not None):
+            raise SashError('takes="texts" needs by_place=True, and finish, which joins them')
         of_one = self.few is not None and self.few[0] in ("smallest", "largest")
         for trait, asked in (
             ("gives_input", self.gives_input),
