@@ -101,3 +101,8 @@ def test_what_finishes_lists_is_asked_of_them_by_place_too():
                              returns="rows", by_place=True, finish=pc.list_value_length)  # fmt: skip
     answers = sash.withColumns(ROWS, {"n": lengths("k").over(WINDOW)})
     assert answers["n"].to_pylist() == [1, 2, 2]
+
+
+def test_constants_of_sql_may_have_a_fraction(spark):
+    query = "select moment_quantile(k, 0.5) over (order by k) as m from t"
+    assert sash.sql(query, t=spark.createDataFrame([(1,)], "k int")).collect()[0].m == 1

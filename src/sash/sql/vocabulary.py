@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Protocol
 
 from sash import functions as sf
@@ -101,7 +102,8 @@ def _argument(parameter: d.Parameter, span: Span, arguments: Arguments) -> Any:
     if parameter.takes == d.SHARE:
         return _share(span, arguments)
     if parameter.takes in (d.CONSTANT, d.NULLS):
-        return arguments.constant(span, parameter.said)
+        value = arguments.constant(span, parameter.said)
+        return float(value) if isinstance(value, Decimal) else value  # as which SQL reads 0.5
     if parameter.takes == d.DEFAULT and _is_null(span, arguments):
         return None
     return arguments.column(span)
