@@ -88,7 +88,7 @@ def installed(built, tmp_path_factory):
 
 def test_the_wheel_holds_every_module_and_nothing_else(built):
     package = built.sources / "src" / "sash"
-    wanted = [*package.rglob("*.py"), *package.glob("cli/demo/*.toml"), package / "py.typed"]
+    wanted = [*package.rglob("*.py"), *package.rglob("*.pyi"), *package.glob("cli/demo/*.toml"), package / "py.typed"]
     told = {name for name in built.files if ".dist-info/" not in name}
     assert told == {path.relative_to(package.parent).as_posix() for path in wanted}
     assert {"sash/py.typed", "sash/__init__.py", "sash/cli/demo/delays.toml"} <= told
