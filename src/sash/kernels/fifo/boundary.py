@@ -174,7 +174,9 @@ def of_frames(agg: Any) -> Any:
             if lo >= tail:
                 head, tail, middle, opened, first, last = lo, lo, lo, lo, 0, 0
             elif lo > head:
-                first = (first + lo - head) % capacity
+                first += lo - head
+                if first >= capacity:
+                    first -= capacity
                 head = lo
                 if head >= opened:  # both chunks have gone: make two of the open one, so that the next will be ready
                     middle, opened = (head + tail + 1) // 2, tail
@@ -196,7 +198,8 @@ def of_frames(agg: Any) -> Any:
             else:
                 whole = load(ring, first)
                 if middle < opened:
-                    whole = combine(whole, load(ring, (first + middle - head) % capacity))
+                    slot = first + middle - head
+                    whole = combine(whole, load(ring, slot if slot < capacity else slot - capacity))
                 answer(out, i, combine(whole, running) if opened < tail else whole)
         store(back, 0, running)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD] = head, tail, first, tail - head

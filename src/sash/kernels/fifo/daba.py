@@ -31,19 +31,21 @@ def daba(agg: Any) -> Any:
     def slide(values: Values, base: int, frames: Frames, ring: States, sums: States, marks: Marks, out: Answers) -> int:
         capacity, answers = len(ring), len(out[1])
         head, tail, first = marks[HEAD], marks[TAIL], marks[FIRST]
+        last = (first + tail - head) % capacity
         left, right, accumulated, back = marks[LEFT], marks[RIGHT], marks[ACCUMULATED], marks[BACK]
         middle_sum, back_sum = load(sums, MIDDLE_SUM), load(sums, BACK_SUM)
         for i in range(answers):
             lo, hi = frame(frames, base, i)
             if lo >= tail:
-                head, tail, first, left, right, accumulated, back = lo, lo, 0, lo, lo, lo, lo
+                head, tail, first, last, left, right, accumulated, back = lo, lo, 0, 0, lo, lo, lo, lo
             while head < lo or tail < hi:
                 if head < lo:
                     head += 1
                     first = first + 1 if first + 1 < capacity else 0
                 else:
                     partial = lift(values, tail - base, tail)
-                    store(ring, (first + tail - head) % capacity, partial)
+                    store(ring, last, partial)
+                    last = last + 1 if last + 1 < capacity else 0
                     back_sum = combine(back_sum, partial) if tail > back else partial
                     tail += 1
                 if head == back:  # one row at most: it is its own aggregate
@@ -55,12 +57,16 @@ def daba(agg: Any) -> Any:
                 if left == right:
                     left, right, accumulated = left + 1, right + 1, accumulated + 1
                 else:
-                    slot = (first + left - head) % capacity
+                    slot = first + left - head
+                    if slot >= capacity:
+                        slot -= capacity
                     store(ring, slot, combine(load(ring, slot), middle_sum))
                     left += 1
                     accumulated -= 1
                     if accumulated + 1 < back:
-                        slot = (first + accumulated - head) % capacity
+                        slot = first + accumulated - head
+                        if slot >= capacity:
+                            slot -= capacity
                         below = slot + 1 if slot + 1 < capacity else 0
                         store(ring, slot, combine(load(ring, slot), load(ring, below)))
             if lo >= hi:

@@ -26,21 +26,27 @@ def recalc(agg: Any) -> Any:
     ) -> int:
         capacity, answers = len(ring), len(out[1])
         head, tail, first = marks[HEAD], marks[TAIL], marks[FIRST]
+        last = (first + tail - head) % capacity
         for i in range(answers):
             lo, hi = frame(frames, base, i)
             start = starts[i] if i < len(starts) else lo
             if lo >= tail:
-                head, tail, first = lo, lo, 0
+                head, tail, first, last = lo, lo, 0, 0
             elif lo > head:
-                first = (first + lo - head) % capacity
+                first += lo - head
+                if first >= capacity:
+                    first -= capacity
                 head = lo
             for position in range(tail, hi):
-                store(ring, (first + position - head) % capacity, lift(values, position - base, position))
+                store(ring, last, lift(values, position - base, position))
+                last = last + 1 if last + 1 < capacity else 0
             tail = max(tail, hi)
             if start >= hi:
                 absent(out, i)
                 continue
-            slot = (first + start - head) % capacity
+            slot = first + start - head
+            if slot >= capacity:
+                slot -= capacity
             whole = load(ring, slot)
             for _ in range(hi - start - 1):
                 slot = slot + 1 if slot + 1 < capacity else 0

@@ -37,21 +37,26 @@ def slick_deque(agg: Any) -> Any:
     ) -> int:
         capacity, answers = len(ring), len(out[1])
         head, tail, first, held = marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD]
+        last = (first + held) % capacity  # where the next candidate goes
         for i in range(answers):
             lo, hi = frame(frames, base, i)
             if lo >= tail:
-                head, tail, first, held = lo, lo, 0, 0
+                head, tail, first, held, last = lo, lo, 0, 0, 0
             head = max(head, lo)
             while held > 0 and places[first] < head:
                 first = first + 1 if first + 1 < capacity else 0
                 held -= 1
             for position in range(tail, hi):
                 partial = lift(values, position - base, position)
-                while held > 0 and same(combine(load(ring, (first + held - 1) % capacity), partial), partial):
+                while held > 0:
+                    newest = last - 1 if last > 0 else capacity - 1
+                    if not same(combine(load(ring, newest), partial), partial):
+                        break
+                    last = newest
                     held -= 1
-                slot = (first + held) % capacity
-                store(ring, slot, partial)
-                places[slot] = position
+                store(ring, last, partial)
+                places[last] = position
+                last = last + 1 if last + 1 < capacity else 0
                 held += 1
             tail = max(tail, hi)
             if lo < hi:

@@ -71,16 +71,20 @@ def slide_side(agg: Any) -> Any:
             elif start == flip:
                 answer(out, i, running)
             elif start > flip:  # a window shorter than the rows just inserted
-                slot = (first + start - head) % capacity
+                slot = first + start - head
+                if slot >= capacity:
+                    slot -= capacity
                 whole = load(ring, slot)
                 for _ in range(hi - start - 1):
                     slot = slot + 1 if slot + 1 < capacity else 0
                     whole = combine(whole, load(ring, slot))
                 answer(out, i, whole)
-            elif tail == flip:
-                answer(out, i, load(suffixes, (first + start - head) % capacity))
             else:
-                answer(out, i, combine(load(suffixes, (first + start - head) % capacity), running))
+                slot = first + start - head
+                if slot >= capacity:
+                    slot -= capacity
+                suffix = load(suffixes, slot)
+                answer(out, i, suffix if tail == flip else combine(suffix, running))
         store(back, 0, running)
         marks[HEAD], marks[TAIL], marks[FIRST], marks[HELD], marks[FLIP] = head, tail, first, tail - head, flip
         return 0
