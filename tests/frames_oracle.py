@@ -46,6 +46,7 @@ class Window:
     start: object = None
     end: object = 0
     exclude: str = "no others"
+    closed: str = "both"
 
 
 @dataclass
@@ -86,7 +87,9 @@ def frame(rows, part, i, window):
             return (start is None or i + start <= j) and (end is None or j <= i + end)
         if window.kind == "groups":
             return (start is None or groups[i] + start <= groups[j]) and (end is None or groups[j] <= groups[i] + end)
-        return (start is None or not before(j, start)) and (end is None or not after(j, end))
+        starts, ends = window.closed in ("both", "left"), window.closed in ("both", "right")
+        past_start = start is None or (not before(j, start) if starts else after(j, start))
+        return past_start and (end is None or (not after(j, end) if ends else before(j, end)))
 
     def value(j):
         return rows[part[j]][window.order[0][0]]

@@ -61,10 +61,11 @@ orders = st.one_of(st.just(()), own_orders)
 
 
 EXCLUDES = ("no others", "no others", "current row", "group", "ties")
+CLOSED = ("both", "both", "left", "right", "neither")
 
 
 @st.composite
-def windows(draw, kinds=("rows", "range", "groups"), per_row=True, excludes=EXCLUDES):
+def windows(draw, kinds=("rows", "range", "groups"), per_row=True, excludes=EXCLUDES, closed=True):
     """Windows of every kind."""
     partition = draw(st.sampled_from([(), ("k",)]))
     kind = draw(st.sampled_from(kinds))
@@ -84,7 +85,8 @@ def windows(draw, kinds=("rows", "range", "groups"), per_row=True, excludes=EXCL
     unbounded = draw(st.integers(0, 5))
     start, end = (None if unbounded in (0, 2) else start), (None if unbounded in (1, 2) else end)
     exclude = draw(st.sampled_from(excludes))
-    return oracle.Window(partition, order, kind, start, end, exclude)
+    closed = draw(st.sampled_from(CLOSED)) if closed and kind == "range" and order else "both"
+    return oracle.Window(partition, order, kind, start, end, exclude, closed)
 
 
 def words(order):
@@ -99,7 +101,7 @@ def ours(window):
     start = Window.unboundedPreceding if window.start is None else window.start
     end = Window.unboundedFollowing if window.end is None else window.end
     start, end = (sash.col(bound) if isinstance(bound, str) else bound for bound in (start, end))
-    return between(start, end).exclude(window.exclude)
+    return between(start, end).exclude(window.exclude).closed(window.closed)
 
 
 def rows_of(table):

@@ -17,7 +17,7 @@ from sash.engine.framing import edges_among, frame_bounds, kept_before, remapped
 from sash.errors import SashError
 from sash.expressions import col
 from sash.windows import Window
-from sash.windows.frame import EXCLUSIONS
+from sash.windows.frame import CLOSED, EXCLUSIONS
 from sash.windows.offsets import float_offset, float_offsets
 
 NAN, INF = float("nan"), float("inf")
@@ -123,11 +123,14 @@ def members(frame, array, begin, end, i, descending, nulls_first, offsets):
         if frame.kind == "rows":
             return (j - i - offset) * side > 0
         if frame.kind == "groups" or bound.is_current_row:
-            return (group[j] - group[i] - offset) * side > 0
+            return (group[j] - group[i] - offset) * side > (-1 if is_open(side) else 0)
         if keys[i] is None or keys[j] is None:
-            return (j - i) * side > 0 and not same(keys[i], keys[j])
+            return is_open(side) if same(keys[i], keys[j]) else (j - i) * side > 0
         reach, key = ranked(shifted(keys[i], offset, descending, array.type)), ranked(keys[j])
-        return key > reach if (side > 0) != descending else key < reach
+        return (is_open(side) and key == reach) or (key > reach if (side > 0) != descending else key < reach)
+
+    def is_open(side):
+        return frame.closed not in ("both", "right" if side > 0 else "left")
 
     inside = [
         j
@@ -207,10 +210,10 @@ def ordered(start, end):
     return st.tuples(start | st.just(EDGE), end | st.just(FAR))
 
 
-def built(make, bounds, exclude):
+def built(make, bounds, exclude, closed="both"):
     """The frame, or None where it would start after its end."""
     try:
-        return make(*bounds).exclude(exclude).frame
+        return make(*bounds).exclude(exclude).closed(closed).frame
     except SashError as error:
         if "start must not be after end" not in str(error):
             raise
@@ -233,10 +236,11 @@ def test_rows_and_groups_hold_what_looking_at_each_row_finds(data, bounds, exclu
         assert framed.bounds.after == max(-length, min(length, bounds[1]))
 
 
-@given(st.data(), st.sampled_from(list(KEYS)), st.sampled_from(EXCLUSIONS))
-def test_ranges_hold_what_looking_at_each_row_finds(data, kind, exclude):
+@given(st.data(), st.sampled_from(list(KEYS)), st.sampled_from(EXCLUSIONS), st.sampled_from(list(CLOSED)))
+def test_ranges_hold_what_looking_at_each_row_finds(data, kind, exclude, closed):
     values, offsets = KEYS[kind]
-    frame = built(Window.orderBy("k").rangeBetween, data.draw(ordered(offsets, offsets)), exclude)
+    bounds = data.draw(ordered(offsets | st.just(0), offsets | st.just(0)))
+    frame = built(Window.orderBy("k").rangeBetween, bounds, exclude, closed)
     if frame is not None:
         framed, _ = compare(frame, data.draw(partitions(kind, values)))
         if not pa.types.is_temporal(kind):
@@ -262,15 +266,16 @@ def test_every_nan_is_above_every_number(descending):
     assert framed.bounds.sizes().tolist() == ([2, 2, 1, 3, 3, 3, 1] if descending else [1, 3, 3, 3, 1, 2, 2])
 
 
-@given(st.data(), st.sampled_from(["rows", "groups", "range"]), st.sampled_from(EXCLUSIONS), st.booleans())
+@given(st.data(), st.sampled_from(["rows", "groups", *CLOSED]), st.sampled_from(EXCLUSIONS), st.booleans())
 def test_every_row_may_have_bounds_of_its_own(data, kind, exclude, both):
+    closed, kind = (kind, "range") if kind in CLOSED else ("both", kind)
     table = data.draw(partitions(pa.int64(), st.integers(0, 5)))
     column = st.lists(st.integers(-3, 3) | st.sampled_from([-(2**63), 2**63 - 1]), min_size=len(table[0]))
     starts, ends = data.draw(column), data.draw(column) if both else None
     size = len(table[0])
     window = Window.orderBy("k")
     make = {"rows": window.rowsBetween, "groups": window.groupsBetween, "range": window.rangeBetween}[kind]
-    frame = make(col("a"), col("b") if both else 1).exclude(exclude).frame
+    frame = make(col("a"), col("b") if both else 1).exclude(exclude).closed(closed).frame
     starts, ends = (None if column is None else pa.array(column[:size], pa.int64()) for column in (starts, ends))
     framed, forward = compare(frame, table, starts, ends)
     assert framed.bounds.moves_forward == forward
@@ -362,6 +367,51 @@ def test_duckdb_holds_the_same_rows(exclude, order):
         )
         theirs = [sorted(held or []) for (held,) in connection.execute(query).fetchall()]
         assert lists(found.bounds) == theirs, words
+
+
+@pytest.mark.parametrize("closed", CLOSED)
+@pytest.mark.parametrize("exclude", EXCLUSIONS)
+@pytest.mark.parametrize("order", ["asc nulls first", "asc nulls last", "desc nulls first", "desc nulls last"])
+def test_duckdb_joins_the_same_rows_where_a_side_is_open(closed, exclude, order):
+    """DuckDB has no such frames: it looks for each row's as a join does, the NULLs among themselves."""
+    connection = pytest.importorskip("duckdb").connect()
+    random = np.random.default_rng(len(exclude + order + closed))
+    some = [None if n > 6 else int(n) for n in random.integers(0, 8, 30)]
+    connection.execute("create table given (v bigint)")
+    connection.executemany("insert into given values (?)", [(each,) for each in some])
+    connection.execute(
+        f"create table rows as select row_number() over (order by p, v {order}) - 1 as id, * "
+        "from (select v / 2 as v, rowid % 2 as p from given)"
+    )
+    keys = connection.execute("select v, p from rows order by id").fetchall()
+    segments = np.array([0, sum(p == 0 for _, p in keys), len(keys)])
+    key = pa.array([v for v, _ in keys], pa.float64())
+    starts, ends = CLOSED[closed]
+    sign = "-" if "desc" in order else ""
+    hole = {
+        "no others": "true",
+        "current row": "b.id <> a.id",
+        "group": "b.v is distinct from a.v",
+        "ties": "(b.id = a.id or b.v is distinct from a.v)",
+    }[exclude]
+    for first, last in ((-1.5, 0), (-1, 1), (0, 1.5), (0, 0), (-2, -0.5), (0.5, 2)):
+        theirs = connection.execute(
+            f"""select list(b.id order by b.id) filter (b.id is not null) from rows a left join rows b
+            on a.p = b.p and {hole} and case when a.v is null or b.v is null
+                then a.v is null and b.v is null and {starts} and {ends}
+                else {sign}b.v {">=" if starts else ">"} {sign}a.v + {first}
+                 and {sign}b.v {"<=" if ends else "<"} {sign}a.v + {last} end
+            group by a.id order by a.id"""
+        ).fetchall()
+        framed = frame_bounds(
+            Window.orderBy("v").rangeBetween(first, last).exclude(exclude).closed(closed).frame,
+            segments=segments,
+            peers=peers_of(key.to_pylist(), set(segments)),
+            key=key,
+            descending="desc" in order,
+            nulls_first="first" in order,
+        )
+        assert lists(framed.bounds) == [held or [] for (held,) in theirs], (first, last)
 
 
 def lists(bounds):

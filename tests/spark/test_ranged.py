@@ -59,13 +59,20 @@ BY_T = Window.orderBy("t")
 FRAMES = {
     "rows": [BY_T.rowsBetween(-3, 2), BY_T.rowsBetween(0, 0), BY_T.rowsBetween(-4, -2)],
     "rows after": [BY_T.rowsBetween(1, 4).exclude("current row")],
-    "range": [BY_T.rangeBetween(-2, 1), BY_T.rangeBetween(0, 0).exclude("ties"), BY_T.rangeBetween(2, 3)],
+    "range": [
+        BY_T.rangeBetween(-2, 1),
+        BY_T.rangeBetween(0, 0).exclude("ties"),
+        BY_T.rangeBetween(2, 3),
+        BY_T.rangeBetween(-2, 0).closed("left"),
+        BY_T.rangeBetween(-1, 2).closed("neither"),
+    ],
     "range of doubles": [Window.orderBy("x desc nulls last").rangeBetween(-1, 0.5).exclude("group")],
     "groups": [Window.orderBy("t", "s desc").groupsBetween(-2, 1).exclude("ties")],
     "longer than a piece": [Window.orderBy("t desc nulls first").rowsBetween(-50, -30)],
 }
 ENDLESS = {
-    "so far": [BY_T, BY_T.rowsBetween(START, 0), BY_T.rowsBetween(START, -3), BY_T.rangeBetween(START, 2)],
+    "so far": [BY_T, BY_T.rowsBetween(START, 0), BY_T.rowsBetween(START, -3), BY_T.rangeBetween(START, 2),
+               BY_T.closed("left"), BY_T.rangeBetween(START, -2).closed("neither")],
     "from here": [BY_T.rowsBetween(-2, END), BY_T.groupsBetween(1, END).exclude("current row")],
     "all": [Window.orderBy("x desc nulls first").rangeBetween(START, END).exclude("group"),
             Window.orderBy("x desc nulls first").rowsBetween(START, END)],

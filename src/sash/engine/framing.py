@@ -14,7 +14,7 @@ from sash.errors import SashError
 from sash.kernels import framing as routines
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import ARBITRARY, CONSTANT, MONOTONIC, NOTHING, Bounds, positions
-from sash.windows.frame import Bound, Frame
+from sash.windows.frame import CLOSED, Bound, Frame
 from sash.windows.range_keys import RangeKeys, plain_array
 
 _NONE = np.zeros(0, np.int64)
@@ -46,8 +46,9 @@ def frame_bounds(
     """
     rows = _Rows(segments, peers, nulls_first)
     keys = RangeKeys(key, descending) if frame.kind == "range" and frame.has_offset else None
-    lo = _edge(rows, frame.kind, frame.start, keys, start_offsets, stops=False)
-    hi = _edge(rows, frame.kind, frame.end, keys, end_offsets, stops=True)
+    start_in, end_in = CLOSED[frame.closed]
+    lo = _edge(rows, frame.kind, frame.start, keys, start_offsets, stops=False, past=not start_in)
+    hi = _edge(rows, frame.kind, frame.end, keys, end_offsets, stops=True, past=end_in)
     bounds = _settled(rows, frame, lo, hi)
     if frame.exclude == "no others":
         return Framed(bounds)
@@ -150,20 +151,25 @@ class _Rows:
         return numbers, starts
 
 
-def _edge(rows: _Rows, kind: str, bound: Bound, keys: RangeKeys | None, offsets: Any, stops: bool) -> np.ndarray:
-    """Where frames begin, or stop: one past the last row."""
+def _edge(
+    rows: _Rows, kind: str, bound: Bound, keys: RangeKeys | None, offsets: Any, stops: bool, past: bool
+) -> np.ndarray:
+    """Where frames begin, or stop, which is one past the last row; ``past`` the rows exactly at the bound, or before.
+
+    A frame begins past them, or stops before them, only where that side of a range is open.
+    """
     if bound.is_unbounded:
         return rows.partition_edge(stops)
     if kind != "rows" and bound.is_current_row:
-        return rows.peer_stops if stops else rows.peers
+        return rows.peer_stops if past else rows.peers
     name = f"{kind}Between: {'end' if stops else 'start'}"
     each = None if bound.column is None else _offsets(offsets, rows.count, name)
     if keys is not None:
-        found = keys.targets(bound.constant if each is None else each, stops, name)
+        found = keys.targets(bound.constant if each is None else each, past, name)
         stretches = rows.known_rows(keys.valid)
         if found.ascend:
-            return rows.filled(routines.merge_edge, *stretches, found.keys, found.targets, found.shift, int(stops))
-        return rows.filled(routines.seek_edge, *stretches, found.keys, found.targets, int(stops))
+            return rows.filled(routines.merge_edge, *stretches, found.keys, found.targets, found.shift, int(past))
+        return rows.filled(routines.seek_edge, *stretches, found.keys, found.targets, int(past))
     whole = _NONE if each is None else _whole(each, name)
     more = int(stops) + (max(-rows.count - 1, min(bound.constant, rows.count)) if each is None else 0)
     if kind == "groups":
@@ -178,7 +184,7 @@ def _settled(rows: _Rows, frame: Frame, lo: np.ndarray, hi: np.ndarray) -> Bound
     if frame.kind == "rows" and frame.start.constant is not None and frame.end.constant is not None:
         before, after = (max(-rows.count, min(n, rows.count)) for n in (-frame.start.constant, frame.end.constant))
         return Bounds(lo, hi, rows.count, CONSTANT, before, after)
-    if not frame.has_offset or (frame.kind != "range" and not frame.has_columns):
+    if frame.closed == "both" and (not frame.has_offset or (frame.kind != "range" and not frame.has_columns)):
         return Bounds(lo, hi, rows.count, MONOTONIC)
     found = _survey(rows, lo, hi)
     if found & routines.CROSSES:

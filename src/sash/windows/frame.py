@@ -18,6 +18,7 @@ from sash.windows.intervals import Interval
 UNBOUNDED_PRECEDING, UNBOUNDED_FOLLOWING, CURRENT_ROW = -(2**63), 2**63 - 1, 0  # PySpark's numbers
 EXCLUSIONS = ("current row", "group", "ties", "no others")
 KINDS = ("rows", "range", "groups")
+CLOSED = {"both": (True, True), "left": (True, False), "right": (False, True), "neither": (False, False)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,8 @@ class Bound:
 class Frame:
     """ROWS, RANGE or GROUPS between two bounds, less what is excluded.
 
+    ``closed`` says which bounds of a RANGE are in it: a side that is open leaves out the rows exactly there.
+
     >>> Frame("rows", as_bound(-2, "start", "rows"), CURRENT)
     rows between 2 preceding and current row
     """
@@ -82,10 +85,15 @@ class Frame:
     start: Bound
     end: Bound
     exclude: str = "no others"
+    closed: str = "both"
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise SashError(f"the kind of a frame must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        if self.closed != "both" and self.kind != "range":
+            raise SashError(
+                f"closed is for rangeBetween: {self.kind} are counted, so move a bound of {self.kind}Between by 1"
+            )
         start, end = self.start.constant, self.end.constant
         if start is not None and end is not None and _after(start, end):
             raise SashError(f"start must not be after end, got {start} and {end}")
@@ -103,10 +111,11 @@ class Frame:
     @property
     def key(self) -> tuple[Any, ...]:
         """What makes two frames the same; hashable."""
-        return self.kind, self.start.key, self.end.key, self.exclude
+        return self.kind, self.start.key, self.end.key, self.exclude, self.closed
 
     def __repr__(self) -> str:
         words = f"{self.kind} between {self.start.words('start')} and {self.end.words('end')}"
+        words += "" if self.closed == "both" else f" closed {self.closed}"
         return words if self.exclude == "no others" else f"{words} exclude {self.exclude}"
 
 

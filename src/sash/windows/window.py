@@ -10,6 +10,7 @@ from sash.errors import SashError
 from sash.expressions.columns import Column, Foreign, Order, as_column
 from sash.expressions.orders import as_order
 from sash.windows.frame import (
+    CLOSED,
     CURRENT_ROW,
     EXCLUSIONS,
     UNBOUNDED_FOLLOWING,
@@ -30,6 +31,7 @@ class WindowSpec:
     order: tuple[Order, ...] = ()
     given: Frame | None = None  # the frame, where one was given
     exclusion: str = "no others"
+    sides: str = "both"  # which bounds of a range are in it
 
     is_sash_window = True
 
@@ -59,14 +61,26 @@ class WindowSpec:
             raise SashError(f"exclude takes one of {', '.join(map(repr, EXCLUSIONS))}, got {rows!r}")
         return replace(self, exclusion=wanted)
 
+    def closed(self, sides: str) -> WindowSpec:
+        """Say which bounds of a range are in it: "both", its "left" (start) alone, its "right" (end), or "neither".
+
+        >>> Window.orderBy("ts").rangeBetween("-1 hour", 0).closed("left").frame
+        range between 1 hour preceding and current row closed left
+        """
+        if not isinstance(sides, str) or sides not in CLOSED:
+            raise SashError(f"closed takes one of {', '.join(map(repr, CLOSED))}, got {sides!r}")
+        return replace(self, sides=sides)._agreeing()
+
     @property
     def frame(self) -> Frame:
         """The frame; where none was given, the whole partition, or with an order everything up to the row's peers."""
         frame = self.given or (UP_TO_PEERS if self.order else WHOLE_PARTITION)
-        return replace(frame, exclude=self.exclusion)
+        return replace(frame, exclude=self.exclusion, closed=self.sides)
 
     def checked(self) -> WindowSpec:
         """Refuse a frame that its order does not carry; returns the window."""
+        if self.sides != "both" and not self.order:
+            raise SashError(f"closed needs an orderBy to tell which rows lie at a bound, got {self!r}")
         if self.given and not self.order:
             if self.given.kind == "groups":
                 raise SashError(f"groupsBetween needs an orderBy to tell what a group is, got {self!r}")
@@ -99,7 +113,7 @@ class WindowSpec:
         words = [f"partition by {', '.join(map(repr, self.partition))}"] if self.partition else []
         if self.order:
             words.append(f"order by {', '.join(map(_order_words, self.order))}")
-        if self.given or self.exclusion != "no others":
+        if self.given or self.exclusion != "no others" or self.sides != "both":
             words.append(repr(self.frame))
         return " ".join(words) or "all rows"
 
@@ -108,7 +122,9 @@ class WindowSpec:
         return replace(self, given=frame)._agreeing()
 
     def _agreeing(self) -> WindowSpec:
-        """Refuse a range over several order keys as soon as both are known."""
+        """Refuse a range over several order keys, and sides of what is no range, as soon as both are known."""
+        if self.given:
+            replace(self.given, closed=self.sides)
         if self.given and self.given.kind == "range" and self.given.has_offset and len(self.order) > 1:
             raise SashError(f"rangeBetween with an offset needs exactly one order key, got {len(self.order)}")
         return self
@@ -155,6 +171,11 @@ class Window:
     def exclude(rows: str) -> WindowSpec:
         """Leave the "current row", its "group", its "ties" or "no others" out of the frame."""
         return WindowSpec().exclude(rows)
+
+    @staticmethod
+    def closed(sides: str) -> WindowSpec:
+        """Say which bounds of a range are in it: "both", "left", "right" or "neither"."""
+        return WindowSpec().closed(sides)
 
 
 def as_window(thing: Any) -> WindowSpec:

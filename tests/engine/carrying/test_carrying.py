@@ -69,6 +69,10 @@ FRAMES = [
     (lambda w: w.rangeBetween(START, -2), "range"),
     (lambda w: w.rangeBetween(START, 2), "range"),
     (lambda w: w.rangeBetween(-2, END), "range"),
+    (lambda w: w.closed("left"), by_rows(0)),
+    (lambda w: w.rangeBetween(START, -2).closed("left"), "range"),
+    (lambda w: w.rangeBetween(START, 2).closed("neither"), "range"),
+    (lambda w: w.rangeBetween(-2, END).closed("right"), "range"),
 ]
 EXCLUSIONS = ["no others", "current row", "group", "ties"]
 

@@ -17,7 +17,7 @@ from sash import functions as sf
 from sash.engine.encoding import combined, equality_key
 from sash.engine.evaluating import evaluate
 from sash.engine.ranges import KeyOrder, Sample, cut, expected, reach, route, sample, together
-from sash.windows.frame import UNBOUNDED
+from sash.windows.frame import CLOSED, UNBOUNDED
 
 NAN, INF = float("nan"), float("inf")
 DAYS = [
@@ -115,7 +115,7 @@ def framed(draw, window, key):
         sizes = draw(st.permutations([0, *OFFSETS[key]]))
         first, second = sizes[:2]
         start, end = draw(st.sampled_from([(negative(first), second), (negative(first), 0), (0, second)]))
-        window = window.rangeBetween(start, end)
+        window = window.rangeBetween(start, end).closed(draw(st.sampled_from(["both", "both", *CLOSED])))
     else:
         start, end = sorted(draw(st.tuples(st.integers(-4, 4), st.integers(-4, 4))))
         window = window.rowsBetween(start, end) if kind == "rows" else window.groupsBetween(start, end)
