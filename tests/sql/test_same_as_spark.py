@@ -189,3 +189,42 @@ def test_the_longest_offsets_are_offsets(spark):
         from values (cast('-9223372036854775808' as bigint)), (0L), (9223372036854775807L) t(x) order by x
     """
     assert [row[0] for row in sash.sql(query, spark=spark).collect()] == [1, 2, 2]
+
+
+@pytest.mark.parametrize("kind", ["rows", "groups", "range"])
+@pytest.mark.parametrize("part", ["", "partition by 1 "])
+def test_an_offset_beyond_all_rows_is_none(spark, kind, part):
+    far = f"{2**63 - 1}"
+    frames = [
+        f"between {far} preceding and {far} preceding",
+        f"between {far} following and {far} following",
+        f"between {far}0 preceding and {2**63} preceding",
+        f"between 1 following and {far} following",
+        f"between {far} preceding and {far} following",
+        "between abs(y - 2) * 9223372036854775807 preceding and current row",
+    ]
+    calls = [f"count(distinct y) over ({part}order by y {kind} {frame})" for frame in frames]
+    found = sash.sql(f"select {', '.join(calls)} from t where y < 4 order by y", spark=spark).collect()
+    assert [tuple(row) for row in found] == [(0, 0, 0, 2, 3, 1), (0, 0, 0, 1, 3, 1), (0, 0, 0, 0, 3, 3)]
+
+
+@pytest.mark.parametrize("way", ["", " desc"])
+def test_a_range_of_floats_may_be_infinite(spark, way):
+    infinite, unknown = "cast('inf' as double)", "cast('nan' as double)"
+    frames = [  # what Spark can say, too
+        f"{infinite} preceding and current row",
+        f"current row and {infinite} following",
+        f"{infinite} preceding and {infinite} following",
+        f"{infinite} preceding and 1 following",
+        f"{unknown} preceding and {unknown} following",
+        "0.1 preceding and 0.25 following",
+        "0.1F preceding and 1e0 following",
+    ]
+    calls = [f"count(v) over (partition by k order by v{way} range between {each})" for each in frames]
+    calls += [each.replace("order by v", "order by float(v)").replace("as double", "as float") for each in calls]
+    query = f"select {', '.join(calls)} from (select k, double(v) / 10 as v from t) order by k, v"
+    assert sash.sql(query, spark=spark).collect() == spark.sql(query).collect()
+    with pytest.raises(SashError, match="must be finite where the order key is of type int32, got -inf"):
+        sash.sql(
+            "select count(distinct x) over (order by x range double('inf') preceding) from t", spark=spark
+        ).collect()

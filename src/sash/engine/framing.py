@@ -216,8 +216,6 @@ def _offsets(values: Any, rows: int, name: str) -> pa.Array:
         raise SashError(f"{name} must have an offset for each of {rows} rows, got {len(offsets)}")
     if offsets.null_count:
         raise SashError(f"{name} must not be NULL, got a column with {offsets.null_count} of them")
-    if pa.types.is_floating(offsets.type) and not pc.all(pc.is_finite(offsets)).as_py() and rows:
-        raise SashError(f"{name} must be finite, got a column with NaN or infinity")
     return offsets
 
 

@@ -18,6 +18,8 @@ from sash.windows.frame import CURRENT, UNBOUNDED, Bound, Frame, as_bound
 from sash.windows.intervals import Interval
 from sash.windows.window import WindowSpec
 
+FAR = 2**62  # more rows than there are
+
 
 class Offsets(Arguments, Protocol):
     """What turns pieces of the query into columns, constants and offsets."""
@@ -101,8 +103,10 @@ def _bound(source: Source, edge: Edge, kind: str, offsets: Offsets) -> Bound:
         value = offsets.offset(edge.span, kind)
         if _is_negative(value):
             raise SashError(f"an offset must not be negative, got {value}")
-        if kind == "range" and isinstance(value, int) and value >= 2**63 - 2:  # which PySpark takes for no bound
-            return Bound("column", lit(-value if backward else value))
+        if isinstance(value, int) and value >= 2**63 - 2:  # which PySpark takes for no bound
+            if kind == "range":
+                return Bound("column", lit(-value if backward else value))
+            value = FAR
         side = "start" if backward else "end"
         return as_bound(-value if backward else value, side, kind) if value else CURRENT
     except SashError as error:

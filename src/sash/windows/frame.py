@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 import operator
 from dataclasses import dataclass
@@ -140,10 +139,9 @@ def as_bound(given: Any, side: str, kind: str) -> Bound:
         raise SashError(f"{method} must be a whole number or a column, got {_shown(given)}")
     if isinstance(given, str):
         offset = Interval.parse(given, method)
-    if offset is None or (isinstance(offset, float | Decimal) and not math.isfinite(offset)):
+    if offset is None or (isinstance(offset, Decimal) and not offset.is_finite()):
         raise SashError(
-            f"{method} must be a finite number, a timedelta, an interval such as '-5 minutes' or a column, "
-            f"got {_shown(given)}"
+            f"{method} must be a number, a timedelta, an interval such as '-5 minutes' or a column, got {_shown(given)}"
         )
     return Bound("offset", offset) if offset else CURRENT
 

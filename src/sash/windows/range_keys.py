@@ -107,10 +107,15 @@ class RangeKeys:
     def _whole(self, offset: Any, name: str) -> int:
         """An offset in the direction of the keys and in their unit."""
         self._refuse_unless(not isinstance(offset, Interval), offset, name)
+        if isinstance(offset, float) and not math.isfinite(offset):
+            raise SashError(f"{name} must be finite where the order key is of type {self.type}, got {offset}")
         return whole_offset(-offset if self.descending else offset, self.type)
 
     def _of_numbers(self, offsets: pa.Array, name: str) -> np.ndarray | list[int]:
         self._refuse_unless(_is_number(offsets.type), offsets, name)
+        if types.is_floating(offsets.type) and len(offsets) and not pc.all(pc.is_finite(offsets)).as_py():
+            got = "a column with NaN or infinity"
+            raise SashError(f"{name} must be finite where the order key is of type {self.type}, got {got}")
         shifts = self._small_shifts(offsets)
         if shifts is not None and self.values.dtype != object:
             targets = self.values + shifts

@@ -13,6 +13,7 @@ from sash.windows.frame import Bound, Frame
 from sash.windows.intervals import Interval
 
 FAR = 2**62  # more rows than there are
+LONGEST = 3e38  # beyond this a short float is infinite, and infinity less infinity, NaN, is on the other side of all
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,8 @@ def _side(kind: str, bound: Bound, before: bool) -> Side:
     if isinstance(offset, Interval):  # one of mixed signs may point either way
         away = -offset if before else offset
         return Side() if away.backward else Side(ranges=(offset,))
+    if kind == "range" and not abs(offset) <= LONGEST:
+        return Side(unknown=True)
     if (offset >= 0) if before else (offset <= 0):
         return Side()
     if kind == "range":
