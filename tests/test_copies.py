@@ -9,14 +9,14 @@ import pytest
 
 import sash
 from copies import copied, copy_of
-from engine.carrying.cutting import answered, by_rows, cut
+from engine.summaries.cutting import answered, by_rows, cut
 from every_function import every_call
 from sash import Window
 from sash import functions as sf
 from sash.algebra import Aggregate
 from sash.engine import SlidingWindow
-from sash.engine.carrying import carries
 from sash.engine.evaluating import evaluate
+from sash.engine.summaries import is_summarised
 
 START, END = Window.unboundedPreceding, Window.unboundedFollowing
 DAYS = [dt.datetime(2020, 1, day) for day in (2, 1, 5, 3)]
@@ -68,8 +68,8 @@ def test_over_pieces(kind):
     for name, call in every_call("x", "k").items():
         over = call.over(window.rowsBetween(START, 0))
         own = copy_of(call).over(window.rowsBetween(START, 0))
-        assert carries(own) == carries(over), name
-        if carries(over) and not isinstance(outcome(lambda over=over: evaluate(rows, {"a": over})), tuple):
+        assert is_summarised(own) == is_summarised(over), name
+        if is_summarised(over) and not isinstance(outcome(lambda over=over: evaluate(rows, {"a": over})), tuple):
             found, _ = answered(rows, {"a": over, "b": own}, places, together=True, arrival=False)
             assert same(found["a"], found["b"]), name
 
@@ -130,7 +130,7 @@ def test_few_rows_of_a_users_own_aggregate_over_pieces(name):
     columns = ["x"] * (2 if name == "row" else 1)  # the row's value, and what is lifted
     over = FEW[name](*columns).over(Window.orderBy("k").rowsBetween(START, 0))
     whole = evaluate(rows, {"a": over})
-    if carries(over):
+    if is_summarised(over):
         found, _ = answered(rows, {"a": over}, cut(rows, Window.orderBy("k"), [2, 5], by_rows(0)), together=True)
         assert str(found["a"]) == str(whole["a"].to_pylist())
-    assert carries(over) == (name != "by place")
+    assert is_summarised(over) == (name != "by place")

@@ -63,7 +63,7 @@ PARTS = {  # of a room, and which others each may use; the files that stand alon
         "evaluating": {"files", "answering"},
         "ranges": {"files"},
         "spilling": {"files", "ranges"},
-        "carrying": {"files", "answering", "evaluating"},
+        "summaries": {"files", "answering", "evaluating"},
         "streams": {"files", "answering", "evaluating", "spilling"},
     },
 }

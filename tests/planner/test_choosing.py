@@ -91,6 +91,7 @@ LAST_700_OF_ALL = Window.orderBy("t").rowsBetween(-699, 0)
         (sf.max("v"), BACK_AND_FORTH, "sparse_table"),
         # the window's own order
         (sf.rank(), BACK_AND_FORTH, "window_order"),
+        (sf.dense_rank(), BACK_AND_FORTH, "window_order"),
         (sf.first_value("v"), BACK_AND_FORTH, "window_order"),
         (sf.lag("v"), LAST_9, "window_order"),
         (sf.lag("v").order_by("q"), BACK_AND_FORTH, "wavelet_matrix"),
@@ -200,7 +201,7 @@ CALLS = {
     DISTINCT: [sf.count_distinct("q"), sf.count_distinct("q", "v")],
     DISTINCT_FOLD: [sf.sum("q").distinct()],
     DISTINCT_SELECT: [sf.median("q").distinct()],
-    DENSE: [sf.dense_rank().order_by("v")],
+    DENSE: [sf.dense_rank().order_by("v"), sf.dense_rank(), sf.dense_rank().filter("q > 0")],
     MODE: [sf.mode("q")],
     ENTROPY: [sf.entropy("q")],
 }

@@ -66,7 +66,7 @@ ASKED = {
         (sf.sum("v").distinct(), Call("sum", ("v",), distinct=True, fold=SUM)),
     ],
     DISTINCT_SELECT: [(sf.median("q").distinct(), Call("median", ("q",), distinct=True))],
-    DENSE: [(sf.dense_rank().order_by("v"), Call("dense_rank", order=OWN))],
+    DENSE: [(sf.dense_rank().order_by("v"), Call("dense_rank", order=OWN)), (sf.dense_rank(), Call("dense_rank"))],
     MODE: [(sf.mode("q"), Call("mode", ("q",)))],
     ENTROPY: [(sf.entropy("q"), Call("entropy", ("q",)))],
 }

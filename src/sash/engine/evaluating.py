@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +26,7 @@ from sash.engine.answering.lists import listed
 from sash.engine.answering.quantiles import quantile
 from sash.engine.answering.ranks import rank
 from sash.engine.answering.values import shift, value
+from sash.engine.elsewhere import Elsewhere
 from sash.engine.placing import placed
 from sash.engine.reading import checked, expressions_of
 from sash.engine.sorted_partitions import SortedPartitions
@@ -45,6 +47,7 @@ FAMILIES = {
     Entropy: frequency,
     CountDistinct: count_distinct,
 }
+NOTHING: Mapping[str, Elsewhere] = MappingProxyType({})
 
 
 def evaluate(
@@ -62,10 +65,7 @@ def evaluate(
         rows = _sorted(table, group)
         if not arrival:
             break_ties(rows, group, tie_breakers)
-        for name, over in group.items():
-            with column_named(name):
-                found[name] = answered(rows, over)
-        rows.forget()
+        found |= answers(rows, group)
     return with_columns(frame, {name: found[name] for name in columns})
 
 
@@ -87,14 +87,24 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     return Plan(table.num_rows, threads(), tuple(sortings))
 
 
-def answered(rows: SortedPartitions, over: Over) -> pa.Array:
-    """The answers to one expression, in the order in which the rows came."""
-    asked, choices = _planned(rows, over)
-    return placed(rows, asked.answer(choices))
+def answers(
+    rows: SortedPartitions, columns: Mapping[str, Over], elsewhere: Mapping[str, Elsewhere] = NOTHING
+) -> dict[str, pa.Array]:
+    """The answers to expressions on rows sorted for them, in the order in which the rows came.
+
+    Where these are the rows of pieces, ``elsewhere`` has for some of the names what is known of other rows.
+    """
+    found = {}
+    for name, over in columns.items():
+        with column_named(name):
+            asked, choices = _planned(rows, over, elsewhere.get(name))
+            found[name] = placed(rows, asked.answer(choices))
+    rows.forget()
+    return found
 
 
-def _planned(rows: SortedPartitions, over: Over) -> tuple[Evaluation, list[Choice]]:
-    asked = asked_of(Question(rows, over))
+def _planned(rows: SortedPartitions, over: Over, elsewhere: Elsewhere | None = None) -> tuple[Evaluation, list[Choice]]:
+    asked = asked_of(Question(rows, over, elsewhere))
     return asked, choose(asked.tasks, over.using)
 
 

@@ -206,6 +206,8 @@ class SortedPartitions:
         if not orders:
             return [np.zeros(self.rows, np.uint64)]
         name = tuple(order.key for order in orders)
+        if name == tuple(order.key for order in self.order):
+            return self.order_keys
         return self._keys.once(name, lambda: [self.placed(key) for order in orders for key in self._order_key(order)])
 
     def ranking(self, orders: tuple[Order, ...], kept: Selection) -> Ranking:

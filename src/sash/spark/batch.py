@@ -18,7 +18,7 @@ from sash.planner import Plan
 from sash.spark import failures
 from sash.spark.exchanges import ALONE, RANGED, Exchange, exchanges, tie_breakers_of, warn_of
 from sash.spark.inputs import Inputs
-from sash.spark.ranged import Ranged, carried_names, find_cuts
+from sash.spark.ranged import Ranged, find_cuts, summarised_names
 from sash.spark.skew import Skew
 from sash.spark.udfs import table_udf
 from sash.spark.worker import answers_of, evaluation, types_of
@@ -112,5 +112,5 @@ def explain(frame: DataFrame, columns: Mapping[str, Over]) -> Plan:
 
 def _said(exchange: Exchange) -> str:
     names = ", ".join(exchange.columns)
-    carried = carried_names(exchange.columns) if exchange.how == RANGED else []
-    return f"{names} (rows of other pieces as partials: {', '.join(carried)})" if carried else names
+    summarised = summarised_names(exchange.columns) if exchange.how == RANGED else []
+    return f"{names} (rows of other pieces as partials: {', '.join(summarised)})" if summarised else names

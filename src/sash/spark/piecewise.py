@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Over
-from sash.engine.carrying import Carried, evaluate_carried, summarise
 from sash.engine.ranges import Cuts, KeyOrder, sample
+from sash.engine.summaries import Summaries, evaluate_pieces, summarise
 from sash.errors import SashError
 from sash.spark.worker import as_told, batches_of, beginning, received, spilled
 
@@ -102,15 +102,15 @@ def piecewise(
         first = next(rows, None)
         if first is None:
             return
-        told = _unpacked(first[SUMMARIES][0].as_py()) if SUMMARIES in names else []  # only with the first row of a task
-        carried = Carried(summary for summary, _ in told)
-        counts = _added([np.frombuffer(count, np.int64) for _, count in told])
+        pairs = _unpacked(first[SUMMARIES][0].as_py()) if SUMMARIES in names else []  # only a task's first row has them
+        summaries = Summaries(summary for summary, _ in pairs)
+        counts = _added([np.frombuffer(count, np.int64) for _, count in pairs])
 
         def answered(table: pa.Table) -> pa.Table:
             piece, own = _numbers(table[PIECE]), _numbers(table[OWN])
             _check(piece, own, cuts, counts)
-            found = evaluate_carried(
-                table.select(inputs), columns, piece, own, carried, arrival=False, tie_breakers=tie_breakers
+            found = evaluate_pieces(
+                table.select(inputs), columns, piece, own, summaries, arrival=False, tie_breakers=tie_breakers
             )
             out = as_told(found, pa.schema(list(answers)[:-1]))
             return out.append_column(MINE, pa.array(piece == own))

@@ -17,8 +17,8 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from sash.algebra import Over
-from sash.engine.carrying import carries, may_split
 from sash.engine.ranges import Cuts, KeyOrder, Sample, cut, expected, reach, together
+from sash.engine.summaries import is_summarised, may_split
 from sash.options import asked_memory, budget
 from sash.spark.inputs import Inputs
 from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARIES, SUMMARY, piecewise, sampling, summarising
@@ -33,12 +33,12 @@ ROW_IN_TASK = (1 << 33) - 1  # the part of Spark's monotonically increasing ids 
 
 
 def distributable(over: Over) -> bool:
-    """Whether pieces can answer an expression: its frames end, or what lies beyond can be carried."""
+    """Whether pieces can answer an expression: its frames end, or what lies beyond can be summarised."""
     if not over.window.order:  # all rows are peers, those elsewhere, too
         ranks, excluded = not getattr(over.call.aggregate, "framed", True), over.window.exclusion in ("group", "ties")
-        return not (ranks or excluded) and carries(over) and may_split({"": over})
+        return not (ranks or excluded) and is_summarised(over) and may_split({"": over})
     far = reach(over)
-    return carries(over) or not any(side.everything or side.unknown for side in (far.before, far.after))
+    return is_summarised(over) or not any(side.everything or side.unknown for side in (far.before, far.after))
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Ranged:
     def answered(self, frame: DataFrame, answers: pa.Schema) -> tuple[DataFrame, str]:
         """The frame with the answers as a struct in a new column, which is named."""
         routed, own, first, last = self._routed(frame)
-        piece, told, name = (self.inputs.unused(frame, word) for word in ("piece", "told", "answers"))
+        piece, summaries, name = (self.inputs.unused(frame, word) for word in ("piece", "summaries", "answers"))
         if any(self.copied):
             placed = routed.select("*", F.explode(F.sequence(first, last)).alias(piece))
         else:
@@ -69,10 +69,10 @@ class Ranged:
         cuts = self.cuts
         placed = placed.repartition(F.col(piece)) if cuts is None else placed.repartitionById(cuts.pieces, F.col(piece))
         taken = {**self._taken(), PIECE: F.col(piece), OWN: F.col(own)}
-        if carried_names(self.columns):
+        if summarised_names(self.columns):
             start = F.monotonically_increasing_id().bitwiseAND(F.lit(ROW_IN_TASK)) == 0
-            placed = placed.select("*", F.when(start, self._summaries().scalar()).alias(told))
-            taken[SUMMARIES] = F.col(told)
+            placed = placed.select("*", F.when(start, self._summaries().scalar()).alias(summaries))
+            taken[SUMMARIES] = F.col(summaries)
         given = answers.append(pa.field(MINE, pa.bool_()))
         run = table_udf(
             piecewise(self.columns, self.tie_breakers, list(taken), given, self.cuts, asked_memory()), given
@@ -117,9 +117,9 @@ class Ranged:
         return made.agg(F.concat_ws(",", F.collect_list(packed)))
 
 
-def carried_names(columns: dict[str, Over]) -> list[str]:
+def summarised_names(columns: dict[str, Over]) -> list[str]:
     """The columns that need partials of the rows that their piece does not hold."""
-    return [name for name, over in columns.items() if carries(over)]
+    return [name for name, over in columns.items() if is_summarised(over)]
 
 
 def key_names(columns: dict[str, Over]) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sash.algebra import Call, Over
+from sash.engine.elsewhere import Elsewhere
 from sash.engine.placing import Answer
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.sorted_rows import Selection
@@ -31,10 +32,11 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Question:
-    """An expression on sorted rows."""
+    """An expression on sorted rows; where these are those of a piece, with what it is told of rows elsewhere."""
 
     rows: SortedPartitions
     over: Over
+    elsewhere: Elsewhere | None = None
 
     @property
     def call(self) -> Call:

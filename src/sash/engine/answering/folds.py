@@ -19,6 +19,7 @@ from sash.kernels.algorithm import DISTINCT_FOLD, FOLD
 from sash.kernels.answers import Answered
 from sash.kernels.compiling import specialise
 from sash.kernels.inputs import Inputs, exact
+from sash.kernels.operations.merging import unlowered
 from sash.kernels.structures.prefix import prefix
 from sash.planner import Choice, Task
 from sash.windows.bounds import CONSTANT, Bounds
@@ -33,12 +34,16 @@ def aggregate(question: Question) -> Evaluation:
     task = folding(question, selection, given, bounds, DISTINCT_FOLD if distinct else FOLD)
 
     def answer(choices: Sequence[Choice]) -> Answer:
-        run = choices[0].run
+        run, elsewhere = choices[0].run, question.elsewhere
         if distinct:
             values = occurring(question, columns, selection)
             answered = run(given.aggregate, given.columns, values, bounds, selection.groups(frame))
-        else:
+        elif elsewhere is None:
             answered = run(given.aggregate, given.columns, selection.length, bounds, selection.segments)
+        else:
+            local = run(unlowered(given.aggregate), given.columns, selection.length, bounds, selection.segments)
+            inputs = Inputs(given.aggregate, tuple(column.dtype for column in given.columns))
+            answered = elsewhere.merged(inputs, local, frame, question.rows.segments)
         return read(question, given, selection, answered)
 
     return Evaluation((task,), answer, bounds)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sash.algebra.window_function import EQUALS, ITSELF, VALUES, RankFunction
+from sash.algebra.window_function import EQUALS, ITSELF, VALUES
 from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.hypothetical import thresholds
 from sash.engine.answering.searching import count_below
@@ -19,6 +19,8 @@ from sash.planner import Choice
 from sash.windows.bounds import Bounds
 from sash.windows.frame import CURRENT, WHOLE_PARTITION, Frame
 
+ROWS, GROUPS = 0, 1  # of a pair of counts
+NOTHING = np.zeros(2, np.int64)
 PEERS = Frame("range", CURRENT, CURRENT)  # the rows equal to the current one in the window's order
 
 
@@ -48,37 +50,52 @@ def rank(question: Question) -> Evaluation:
         return ranking.stop if counts == EQUALS else ranking.start
 
     def answer(choices: Sequence[Choice]) -> Answer:
+        ahead, behind = _elsewhere(question)
         below = count_below(choices[0], ranking, bounds, limit()).astype(np.int64)
+        below += ahead[..., ROWS]
         if function.lower is None:
-            return lowered(function, below)
+            return Numbers((below + 1).astype(np.int32))
         inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, selection.places())
-        return lowered(function, below, bounds.sizes().astype(np.int64), ~inside)
+        sizes = bounds.sizes().astype(np.int64)
+        sizes += (ahead + behind)[..., ROWS]
+        return Numbers(*function.lower(below, sizes, ~inside, function.parameters))
 
     return Evaluation((question.task(COUNT, bounds, ordered=ranking is not None),), answer, bounds)
 
 
-def lowered(
-    function: RankFunction, below: np.ndarray, sizes: np.ndarray | None = None, outside: np.ndarray | None = None
-) -> Numbers:
-    """The answers of a rank function, of how many rows it counts, of frames of some sizes.
+def _elsewhere(question: Question) -> tuple[np.ndarray, np.ndarray]:
+    """How many rows of its partition, and groups of peers, a piece does not hold before each row's, and after it."""
+    if question.elsewhere is None:
+        return NOTHING, NOTHING
+    lengths = np.diff(question.rows.segments)
+    before, after = question.elsewhere.counts()
+    return np.repeat(before, lengths, axis=0), np.repeat(after, lengths, axis=0)
 
-    A row that is outside its frame is put into it for the question.
-    """
-    if function.lower is None:
-        return Numbers((below + 1).astype(np.int32))
-    return Numbers(*function.lower(below, sizes, outside, function.parameters))
+
+def rank_counts(question: Question, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """How many rows, and groups of peers, are between positions: what ranks of rows elsewhere must know of these."""
+    selection, rows = question.selection(), question.rows
+    before = np.arange(rows.rows + 1) if selection.before is None else selection.before.astype(np.int64)
+    counts = np.zeros((len(starts), 2), np.int64)
+    counts[:, ROWS] = before[stops] - before[starts]
+    if question.function.counts == VALUES:
+        heads = np.unique(rows.peers())
+        some = before[np.append(heads[1:], rows.rows)[: len(heads)]] > before[heads]  # those with a row that counts
+        groups = np.append(heads[some], rows.rows)
+        counts[:, GROUPS] = np.searchsorted(groups, stops) - np.searchsorted(groups, starts)
+    return counts
 
 
 def _dense(question: Question, selection: Selection, ranking: Ranking | None, bounds: Bounds) -> Evaluation:
     """dense_rank: one more than the number of different values before."""
-    rows = question.rows
-    if ranking is None:
-        ranking = rows.ranking(rows.order, selection)
+    ordered = ranking is not None
+    ranking = ranking or question.rows.ranking(question.rows.order, selection)
 
     def answer(choices: Sequence[Choice]) -> Answer:
         start = thresholds(question, selection)[0] if question.columns else ranking.start
         codes = ranking.codes
-        found = choices[0].run(codes.codes, codes.values, bounds, codes.heads[start])
-        return Numbers(found.astype(np.int32))
+        ranks = choices[0].run(codes.codes, codes.values, bounds, codes.heads[start]).astype(np.int32)
+        ranks += _elsewhere(question)[0][..., GROUPS]
+        return Numbers(ranks)
 
-    return Evaluation((question.task(DENSE, bounds),), answer, bounds)
+    return Evaluation((question.task(DENSE, bounds, ordered=ordered),), answer, bounds)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.kernels.algorithm import COUNT, SELECT, Algorithm
+from sash.kernels.algorithm import COUNT, DENSE, SELECT, Algorithm
 from sash.kernels.compiling import routine
 from sash.kernels.needs import windows_order
 from sash.kernels.threads import shares, together
@@ -31,6 +31,18 @@ def count_below(bounds: Bounds, threshold: np.ndarray) -> np.ndarray:
     """How many rows of each frame have a position below a threshold."""
     out = np.empty(len(bounds), bounds.lo.dtype)
     together(partial(_count, *bounds.arrays, threshold, r0, r1, out) for r0, r1 in shares(len(bounds)))
+    return out
+
+
+def count_codes_below(codes: np.ndarray, bounds: Bounds, own_code: np.ndarray) -> np.ndarray:
+    """One more than the number of distinct codes below ``own_code`` in each frame, where codes never fall.
+
+    Frames are whole partitions; ``own_code`` is one of their codes, or the next.
+    """
+    out = np.empty(len(bounds), codes.dtype)
+    together(
+        partial(_count_codes, codes, bounds.lo, bounds.hi, own_code, r0, r1, out) for r0, r1 in shares(len(bounds))
+    )
     return out
 
 
@@ -86,6 +98,13 @@ def _count(lo: Any, a: Any, b: Any, hi: Any, own: Any, threshold: Any, r0: int, 
 
 
 @routine
+def _count_codes(codes: Any, lo: Any, hi: Any, own_code: Any, r0: int, r1: int, out: Any) -> int:
+    for i in range(r0, r1):
+        out[i] = own_code[i] - codes[lo[i]] + 1 if lo[i] < hi[i] else 1
+    return 0
+
+
+@routine
 def _holds(lo: Any, a: Any, b: Any, hi: Any, own: Any, at: Any, r0: int, r1: int, out: Any) -> int:
     for i in range(r0, r1):
         place = at[i]
@@ -107,5 +126,13 @@ COUNTING = Algorithm(
     words="places counted in the window's own order",
     cost=lambda task: 2.0,
     run=lambda ranked, bounds, threshold: count_below(bounds, threshold),
+    needs=(windows_order,),
+)
+COUNTING_CODES = Algorithm(
+    name="window_order",
+    operation=DENSE,
+    words="values counted in the window's own order",
+    cost=lambda task: 2.0,
+    run=lambda codes, values, bounds, own_code: count_codes_below(codes, bounds, own_code),
     needs=(windows_order,),
 )

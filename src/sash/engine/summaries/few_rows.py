@@ -9,9 +9,9 @@ import numpy as np
 from sash.algebra.catalogue.selecting import MAX_BY, MIN_BY
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
-from sash.engine.carrying.forms import Few, few_of
 from sash.engine.framing import edges_among
 from sash.engine.sorted_rows import Selection
+from sash.engine.summaries.contents import Few, few_of
 from sash.expressions.columns import Order
 from sash.expressions.orders import asc, desc
 from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.carrying.cutting import answered, by_groups, by_range, by_rows, check, cut
+from engine.summaries.cutting import answered, by_groups, by_range, by_rows, check, cut
 from sash import Aggregate, Window, col
 from sash import functions as sf
-from sash.engine.carrying import Carried, carries, evaluate_carried, may_split, summarise
 from sash.engine.evaluating import evaluate
+from sash.engine.summaries import Summaries, evaluate_pieces, is_summarised, may_split, summarise
 from sash.errors import Overflow, SashError
 from strategies import usually
 
@@ -121,7 +121,7 @@ def test_pieces_together_answer_as_the_whole(table, window, how, exclusion, call
     columns = expressions(window, frame, exclusion, calls, filtered)
     if reach == "range":
         reach = by_range(2, len(window.partition))
-    assert all(map(carries, columns.values()))
+    assert all(map(is_summarised, columns.values()))
     found, types = answered(table, columns, cut(table, window, lows, reach, more), together)
     check(evaluate(table, columns), found, types)
 
@@ -173,7 +173,7 @@ def test_bounded_frames_may_be_in_the_same_call():
         "near": sf.sum("x").over(near.exclude("ties")),
         "distinct": sf.count_distinct("x").over(near),
     }
-    assert [name for name, over in columns.items() if carries(over)] == ["min", "sum"]
+    assert [name for name, over in columns.items() if is_summarised(over)] == ["min", "sum"]
     for lows in ([4, 9, 13], list(range(30))):
         places = cut(table, window, lows, by_rows(2))
         check(evaluate(table, columns), *answered(table, columns, places, together=False))
@@ -187,7 +187,7 @@ def test_only_sums_of_frames_overflow(values, fits):
     """A partial that does not fit, and the frames of rows that are there for others, raise nothing."""
     table = pa.table({"k": range(5), "x": pa.array(values, pa.int64())})
     window = Window.orderBy("k")
-    columns = {"carried": sf.sum("x").over(window.rangeBetween(START, END))}
+    columns = {"far": sf.sum("x").over(window.rangeBetween(START, END))}
     columns |= {"near": sf.sum("x").over(window.rowsBetween(-2, 2).exclude("current row"))} if fits else {}
     places = cut(table, window, [1, 2, 3, 4], by_rows(2))
     if fits:
@@ -208,14 +208,14 @@ def test_only_sums_of_frames_overflow(values, fits):
     ],
 )  # fmt: skip
 def test_what_does_not_carry(call):
-    assert not carries(call.over(Window.orderBy("k")))
+    assert not is_summarised(call.over(Window.orderBy("k")))
 
 
 def test_frames_that_do_not_carry():
     window = Window.orderBy("k")
-    assert not carries(sf.sum("x").over(window.rowsBetween(-2, 2)))
-    assert not carries(sf.sum("x").over(window.rowsBetween(START, col("x"))))
-    assert carries(sf.row_number().over(window.rowsBetween(-2, 2)))  # whatever the frame
+    assert not is_summarised(sf.sum("x").over(window.rowsBetween(-2, 2)))
+    assert not is_summarised(sf.sum("x").over(window.rowsBetween(START, col("x"))))
+    assert is_summarised(sf.row_number().over(window.rowsBetween(-2, 2)))  # whatever the frame
 
 
 def test_what_may_be_split():
@@ -232,9 +232,9 @@ def test_nothing_to_carry():
     columns = {"a": sf.sum("x").over(Window.orderBy("k")), "b": sf.max("x").over(Window.orderBy("k"))}
     none = np.zeros(0, np.int32)
     assert summarise(table.slice(0, 0), columns, none, none, none) == b""
-    answers = evaluate_carried(table, columns, [0, 0], [0, 0], Carried([b""]))
+    answers = evaluate_pieces(table, columns, [0, 0], [0, 0], Summaries([b""]))
     assert {name: answer.to_pylist() for name, answer in answers.items()} == {"a": [3, 7], "b": [3, 4]}
-    answers = evaluate_carried(table.slice(0, 0), columns, none, none, Carried([]))
+    answers = evaluate_pieces(table.slice(0, 0), columns, none, none, Summaries([]))
     assert {name: answer.to_pylist() for name, answer in answers.items()} == {"a": [], "b": []}
 
 

@@ -1,4 +1,4 @@
-"""All summaries together: for each piece, what goes before its rows, and what after them."""
+"""All summaries together: for each piece, those of the parts before its rows, and of the parts after them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.carrying.summarising import PART, PLACES
 from sash.engine.encoding import combined, equality_key
+from sash.engine.summaries.summarising import PART, PLACES
 from sash.engine.tables import one_array
 
 NONE = np.zeros(0, np.int64)
 
 
-class Carried:
+class Summaries:
     """What the tasks of a query said of their intervals, in the order of these, and the few rows that matter."""
 
     def __init__(self, summaries: Iterable[bytes]) -> None:
@@ -66,15 +66,9 @@ class Carried:
         """Which of the few rows are of these parts, in order."""
         return np.flatnonzero(np.isin(self.owner, parts)) if self.length else NONE
 
-    def states(self, name: str, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """What is carried of each part under a name, and whether there is anything."""
-        if not self.length:
-            return np.zeros(0, dtype), np.zeros(0, np.bool_)
-        column = one_array(self.parts[name])
-        held = column.is_valid().to_numpy(zero_copy_only=False)
-        states = np.zeros(self.length, dtype)
-        states[held] = np.frombuffer(b"".join(column.drop_null().to_pylist()), dtype)
-        return states, held
+    def of(self, name: str) -> pa.Array:
+        """The summary of each part under a name."""
+        return one_array(self.parts[name]) if self.length else pa.array([], pa.binary())
 
 
 def _read(summary: bytes) -> tuple[pa.Table, pa.Table]:

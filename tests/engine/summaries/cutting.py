@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.carrying import Carried, evaluate_carried, summarise
+from sash.engine.summaries import Summaries, evaluate_pieces, summarise
 
 
 def ascending(value):
@@ -86,7 +86,7 @@ def answered(table, columns, places, together, tasks=None, arrival=True, shuffle
                 arrival=arrival,
             )
         )
-    carried = Carried(summaries[::-1])
+    collected = Summaries(summaries[::-1])
     copies = [(row, piece) for piece in range(pieces) for row in range(len(table))
               if places.first[row] <= piece <= places.last[row]]  # fmt: skip
     if shuffle is not None:
@@ -97,7 +97,9 @@ def answered(table, columns, places, together, tasks=None, arrival=True, shuffle
     kinds = {name: set() for name in columns}
     for run in runs:
         row, piece = np.array([r for r, _ in run], np.int64), np.array([p for _, p in run], np.int32)
-        answers = evaluate_carried(table.take(pa.array(row)), columns, piece, places.own[row], carried, arrival=arrival)
+        answers = evaluate_pieces(
+            table.take(pa.array(row)), columns, piece, places.own[row], collected, arrival=arrival
+        )
         for name, answer in answers.items():
             assert len(answer) == len(row)
             kinds[name].add(answer.type)

@@ -3,7 +3,7 @@
 An interval is the rows that belong to the same piece and are needed by the same pieces. Its rows follow each
 other, so that of its partitions only the first and the last can go on elsewhere. Each of these is a part.
 
-A summary is two Arrow streams: parts, with their keys and what is carried of them for each expression; then the
+A summary is two Arrow streams: parts, with their keys and what each expression must know of them; then the
 few rows that matter, each with its part.
 """
 
@@ -18,12 +18,11 @@ import pyarrow as pa
 from sash.algebra import Over
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
-from sash.engine.carrying.few_rows import edges, few_rows
-from sash.engine.carrying.forms import COUNT, ROWS, STATE, form_of, sees_order
-from sash.engine.carrying.opening import opened
-from sash.engine.carrying.ranks import Counted
+from sash.engine.answering.ranks import rank_counts
 from sash.engine.encoding import order_key
 from sash.engine.sorted_partitions import SortedPartitions
+from sash.engine.summaries.contents import COUNT, PARTIAL, ROWS, content_of, opened, sees_order, summary_name
+from sash.engine.summaries.few_rows import edges, few_rows
 from sash.engine.ties import break_ties
 from sash.expressions.columns import col
 from sash.kernels.operations.merging import unlowered
@@ -47,14 +46,14 @@ def summarise(
     arrival: bool = True,
     tie_breakers: Iterable[Over] = (),
 ) -> bytes:
-    """What pieces must know of rows that they do not hold, for the expressions that carry.
+    """What pieces must know of rows that they do not hold, for the expressions that need it.
 
     ``own`` is the piece that each row belongs to, ``first`` and ``last`` those that need it. Cuts are by partition
     keys, ascending and with NULLs first, and then by the window's order; all expressions have the same of these.
     """
     checked, window = opened(columns)
-    carried = {name: form for name, over in checked.items() if (form := form_of(over)) is not None}
-    if not len(own) or not carried:
+    contents = {name: content for name, over in checked.items() if (content := content_of(over)) is not None}
+    if not len(own) or not contents:
         return b""
     intervals, number = _intervals(own, first, last)
     names = [*table.column_names, INTERVAL]
@@ -70,12 +69,13 @@ def summarise(
     found = {place: pa.array(each[of]) for place, each in zip(PLACES, intervals, strict=True)}
     found |= {f"key {k}": plain_key(rows.column(each).take(heads)) for k, each in enumerate(window.partition)}
     matter: list[np.ndarray] = [np.zeros(0, np.int64)]
-    for name, form in carried.items():
+    for name, content in contents.items():
         question = Question(rows, checked[name])
-        if form == ROWS:
+        if content == ROWS:
             matter.append(few_rows(question, starts, stops))
         else:
-            found[f"{form} {name}"] = {STATE: _states, COUNT: _counts}[form](question, starts, stops)
+            write = {PARTIAL: _partials, COUNT: _counts}[content]
+            found[summary_name(content, name)] = write(question, starts, stops)
     positions = np.unique(np.concatenate(matter))
     part = np.full(len(rows.segments) - 1, -1, np.int32)
     part[chosen] = np.arange(len(chosen))
@@ -113,16 +113,16 @@ def _parts(rows: SortedPartitions, partition: tuple[Any, ...]) -> np.ndarray:
     return order[edge]
 
 
-def _states(question: Question, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
+def _partials(question: Question, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
     """The partial of each part; NULL where no row counts."""
     selection, given = counted(question)
     bounds = Bounds(*edges(selection, starts, stops), selection.length)
-    states, valid = SEGMENT_TREE.run(unlowered(given.aggregate), given.columns, selection.length, bounds)
-    return pa.array([each.tobytes() if some else None for each, some in zip(states, valid, strict=True)], pa.binary())
+    partials, valid = SEGMENT_TREE.run(unlowered(given.aggregate), given.columns, selection.length, bounds)
+    return pa.array([each.tobytes() if some else None for each, some in zip(partials, valid, strict=True)], pa.binary())
 
 
 def _counts(question: Question, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
-    counts = Counted(question).within(starts, stops)
+    counts = rank_counts(question, starts, stops)
     return pa.array([each.tobytes() for each in counts], pa.binary())
 
 

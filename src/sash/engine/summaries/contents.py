@@ -1,4 +1,4 @@
-"""What of rows elsewhere an expression must know: a partial of them, how many they are, or a few of the rows.
+"""What the summary of rows elsewhere holds for an expression: a partial of them, how many they are, or a few of them.
 
 A few rows suffice where every superset of them gives the same answer: the largest value, the first row, the n
 smallest. Such rows join those of a piece as they are, whatever their types.
@@ -7,14 +7,16 @@ smallest. Such rows join those of a piece as they are, whatever their types.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sash.algebra import Aggregate, Call, Over
 from sash.algebra.window_function import VALUES, RankFunction
+from sash.errors import SashError
 from sash.windows import as_window
+from sash.windows.window import WindowSpec
 
-STATE, COUNT, ROWS = "state", "count", "rows"
+PARTIAL, COUNT, ROWS = "partial", "count", "rows"
 MOST = 128  # rows of one interval that are kept for one expression
 
 
@@ -26,12 +28,26 @@ class Few:
     count: int
 
 
-def carries(over: Over) -> bool:
-    """Whether an expression can be answered from the rows of a piece and what is known of the rows elsewhere.
+def opened(columns: Mapping[str, Over]) -> tuple[dict[str, Over], WindowSpec]:
+    """The expressions, checked, and the partition and order that they share."""
+    checked = {name: replace(over, window=as_window(over.window).checked()) for name, over in columns.items()}
+    windows = {(over.window.partition_key, over.window.order_key): over.window for over in checked.values()}
+    if len(windows) > 1:
+        raise SashError(f"columns cut into pieces together must have one partition and order, got {len(windows)}")
+    return checked, next(iter(windows.values()), WindowSpec())
+
+
+def summary_name(content: str, name: str) -> str:
+    """Under which name the summaries of an expression are, which is called by a name."""
+    return f"{content} {name}"
+
+
+def is_summarised(over: Over) -> bool:
+    """Whether an expression can be answered from the rows of a piece and a summary of the rows elsewhere.
 
     False, too, where frames are bounded on both sides, and need nothing from elsewhere.
     """
-    return form_of(over) is not None
+    return content_of(over) is not None
 
 
 def may_split(columns: Mapping[str, Over]) -> bool:
@@ -39,25 +55,25 @@ def may_split(columns: Mapping[str, Over]) -> bool:
 
     Rows that are equal in the window's order must then be told apart by what the expressions are computed of.
     """
-    return all(_splits(over) for over in columns.values() if carries(over))
+    return all(_splits(over) for over in columns.values() if is_summarised(over))
 
 
 def _splits(over: Over) -> bool:
     if as_window(over.window).partition:
         return False  # a task does not know which partition of an interval is its first
-    return form_of(over) == ROWS or not sees_order(over)
+    return content_of(over) == ROWS or not sees_order(over)
 
 
 def sees_order(over: Over) -> bool:
-    """Whether what is carried of an interval depends on the order of its rows, or on who is whose peer."""
-    form, function = form_of(over), over.call.aggregate
-    if form == COUNT:
+    """Whether the summary of an interval depends on the order of its rows, or on who is whose peer."""
+    content, function = content_of(over), over.call.aggregate
+    if content == COUNT:
         return bool(function.counts == VALUES)
-    return form == ROWS or (form == STATE and not function.commutative)
+    return content == ROWS or (content == PARTIAL and not function.commutative)
 
 
-def form_of(over: Over) -> str | None:
-    """In which form rows elsewhere are carried: as a state, a count, or as rows; None where they cannot be."""
+def content_of(over: Over) -> str | None:
+    """What is summarised of rows elsewhere: their partial, number, or a few of them; None where that cannot be."""
     call, function = over.call, over.call.aggregate
     if isinstance(function, RankFunction):
         return None if call.order or call.columns else COUNT
@@ -66,10 +82,10 @@ def form_of(over: Over) -> str | None:
         return None
     if few_of(call) is not None:
         return ROWS
-    return STATE if isinstance(function, Aggregate) and _has_state(function, call.unique) else None
+    return PARTIAL if isinstance(function, Aggregate) and _has_partial(function, call.unique) else None
 
 
-def _has_state(function: Aggregate, distinct: bool) -> bool:
+def _has_partial(function: Aggregate, distinct: bool) -> bool:
     """Whether the partial of some rows is a few numbers that mean the same in every task."""
     if function.returns != "value" or function.rows or not function.compiled:
         return False
