@@ -121,7 +121,7 @@ class StreamingSource(SparkSource):
         answers = operator.answer_schema
         refuse_unknown(answers)
         read = self._read(board._settings, board._queries)
-        whole = late or operator.scheme.kind == "delta"
+        whole = late or operator.scheme.whole_rows
         names = list(operator.scheme.schema.names) if whole else columns_of(operator.scheme)
         scheme = operator.scheme if whole else narrowed(operator.scheme, names)
         shards = self._shards()

@@ -25,6 +25,7 @@ from sash.engine.streams.bounded import answer_partials, answer_rows
 from sash.engine.streams.bounded import fold as fold_rows
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.limits import Limits
+from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.partials import KEY
 from sash.engine.streams.queries import Query, Settings
@@ -79,7 +80,7 @@ class SparkSource(Source):
         if settings.spans is not None and settings.spans.pair is not None:
             raise SashError("pair is for rows in memory, got a Spark DataFrame; join its starts with its ends by "
                             f"{settings.spans.pair}, and give span= of the result")  # fmt: skip
-        if queries and scheme.kind in ("count", "delta", "punctuation") and settings.time is None:
+        if queries and settings.time is None:
             raise SashError(
                 f"time must be given for windows by {scheme.kind} on Spark, where rows have no order; got None"
             )
@@ -133,7 +134,7 @@ class SparkSource(Source):
         scheme, slicer = operator.scheme, operator.slicer
         answers = operator.answer_schema
         refuse_unknown(answers)
-        if scheme.kind == "time" and not scheme.held and not late:
+        if folds_cells(scheme) and not late:
             return self._by_partials(board, operator)
         schema = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
 
@@ -168,7 +169,7 @@ class SparkSource(Source):
         """Move rows by key, and let one task have all rows of a key; ``given`` says what of answers and late rows."""
         failures.install()
         frame, settings, _, _ = self._read(board._settings, board._queries)
-        names = list(scheme.schema.names) if whole or scheme.kind == "delta" else columns_of(scheme)
+        names = list(scheme.schema.names) if whole or scheme.whole_rows else columns_of(scheme)
         kept = scheme if names == list(scheme.schema.names) else narrowed(scheme, names)
         keys = [spark_column(key if isinstance(key, Foreign) else bind(key, names)) for key in settings.key]
         placed = numbered(frame.repartition(*keys) if keys else frame.repartition(1), names)

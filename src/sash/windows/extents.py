@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,22 +16,49 @@ from sash.windows.intervals import DAY, Interval
 TAKES = "an interval such as '15 minutes', a number of rows, sash.delta(column, size) or sash.punctuation(condition)"
 
 
+class Extent:
+    """What windows a query asks for, once ``range=`` and ``slide=`` are read; ``str`` says it in words."""
+
+    @property
+    def key(self) -> Any:
+        """What is equal where extents are the same."""
+        return self
+
+
+class Range(ABC):
+    """What ``range=`` takes beside intervals and numbers of rows; a further kind of windows is a further subclass."""
+
+    @abstractmethod
+    def extent(self, slide: Any) -> Extent:
+        """The extent with a slide, or, where that is None, without one."""
+
+
 @dataclass(frozen=True, eq=False)
-class Delta:
+class Delta(Range):
     """A distance in a column that only grows, such as an odometer."""
 
     column: Expression
     size: float
+
+    def extent(self, slide: Any) -> Extent:
+        """Windows of this size."""
+        return _by_delta(self, slide)
 
     def __repr__(self) -> str:
         return f"delta({self.column}, {self.size})"
 
 
 @dataclass(frozen=True, eq=False)
-class Punctuation:
+class Punctuation(Range):
     """The rows that end a window."""
 
     condition: Expression
+
+    def extent(self, slide: Any) -> Extent:
+        """Windows that tumble."""
+        if slide is not None:
+            raise SashError(f"slide cannot be given with punctuation, whose windows tumble, got {slide!r}")
+        return PunctuationExtent(self.condition)
 
     def __repr__(self) -> str:
         return f"punctuation({self.condition})"
@@ -60,38 +88,40 @@ def punctuation(condition: Any) -> Punctuation:
 
 
 @dataclass(frozen=True)
-class TimeExtent:
+class TimeExtent(Extent):
     """Windows by event time."""
 
     range: Interval
     slide: Interval
-    kind = "time"
 
     def __str__(self) -> str:
         return f"range {self.range}, slide {self.slide}"
 
 
 @dataclass(frozen=True)
-class CountExtent:
+class CountExtent(Extent):
     """The last so many rows of a key, every so many rows."""
 
     range: int
     slide: int
-    kind = "count"
 
     def __str__(self) -> str:
         return f"range {self.range:,} rows, slide {self.slide:,} rows"
 
 
 @dataclass(frozen=True, eq=False)
-class DeltaExtent:
+class DeltaExtent(Extent):
     """The rows of a key that are not far behind, at every so many rows, or where a column has moved so far."""
 
     column: Expression
     range: float
     slide: float | None = None  # by how much the column has moved
     rows: int = 1  # or by how many rows
-    kind = "delta"
+
+    @property
+    def key(self) -> Any:
+        """Column, range and slide."""
+        return self.column.key, self.range, self.slide, self.rows
 
     def __str__(self) -> str:
         slide = f"{self.rows:,} row{'s' * (self.rows != 1)}" if self.slide is None else f"{self.slide} of {self.column}"
@@ -99,17 +129,18 @@ class DeltaExtent:
 
 
 @dataclass(frozen=True, eq=False)
-class PunctuationExtent:
+class PunctuationExtent(Extent):
     """The rows of a key up to and with the next that ends a window."""
 
     condition: Expression
-    kind = "punctuation"
+
+    @property
+    def key(self) -> Any:
+        """The condition."""
+        return self.condition.key
 
     def __str__(self) -> str:
         return f"up to each row where {self.condition}"
-
-
-Extent = TimeExtent | CountExtent | DeltaExtent | PunctuationExtent
 
 
 def extent_of(range: Any, slide: Any = None) -> Extent:
@@ -120,12 +151,8 @@ def extent_of(range: Any, slide: Any = None) -> Extent:
     >>> print(extent_of(1000))
     range 1,000 rows, slide 1,000 rows
     """
-    if isinstance(range, Delta):
-        return _by_delta(range, slide)
-    if isinstance(range, Punctuation):
-        if slide is not None:
-            raise SashError(f"slide cannot be given with punctuation, whose windows tumble, got {slide!r}")
-        return PunctuationExtent(range.condition)
+    if isinstance(range, Range):
+        return range.extent(slide)
     if _is_count(range):
         if slide is not None and not _is_count(slide):
             raise SashError(f"slide must be a number of rows like the range, {range!r}, got {slide!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.streams.axes import LEAST
+from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.lateness import missed_by
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.log import Log, runs_of
@@ -110,7 +110,7 @@ class Bucket:
             return malformed
         behind = at < upto
         last = tally["last"].to_numpy()[behind] if operator.scheme.spans else None
-        missed, _ = missed_by(operator.scheme, at[behind], upto, operator.least_starts, last)
+        missed, _ = missed_by(operator.scheme, operator.assigners, at[behind], upto, operator.least_starts, last)
         return malformed + int(tally["rows"].to_numpy()[behind][missed != ""].sum())
 
 

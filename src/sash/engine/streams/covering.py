@@ -119,7 +119,7 @@ def sampled(scheme: Scheme, slicer: str, table: pa.Table | None) -> Load:
         good = np.ones(table.num_rows, np.bool_) if moments.wrong is None else moments.wrong == ""
         if good.any():
             first, last = moments.first[good], moments.last[good]
-            numbers = Numbers(edges_of(scheme.grids, slicer), first, last)
+            numbers = Numbers(edges_of(scheme.cuts, slicer), first, last)
             begin, end = numbers.of(first), numbers.of(last)
             return load_of(end - begin + 1, int(end.max()) + 1)
     return UNSEEN

@@ -20,8 +20,7 @@ from sash.kernels.spans.load import Load
 from sash.planner import Choice
 from sash.planner.spans import technique
 from sash.planner.streams import QueryStep, StreamPlan, drawn
-from sash.windows.grids import PER_MICROSECOND, Grid
-from sash.windows.intervals import DAY, Interval
+from sash.windows.grids import Grid
 from sash.windows.shared_plan import SharedPlan
 from sash.windows.slicing import edges_of
 
@@ -43,15 +42,15 @@ def explain(scheme: Scheme, slicer: str, more: Sequence[str] = (), table: pa.Tab
         load = sampled(scheme, slicer, table)
         lines += _spans(scheme.settings.spans, load)
     plan = None
-    if scheme.kind in ("time", "count"):
+    grids = {planned.query.name: scheme.assigners[planned.spec].grid for planned in scheme.planned}
+    if any(grids.values()):
         why = "as asked" if scheme.settings.slicer else WHY[slicer]
         lines.append(f"slices: {slicer} ({why})")
-        grids = {planned.query.name: scheme.grids[planned.spec] for planned in scheme.planned}
         fixed = {name: grid for name, grid in grids.items() if isinstance(grid, Grid)}
-        plan = SharedPlan(fixed, slicer) if len(fixed) == len(grids) else None
-        lines += _slices(scheme, plan) if plan else ["calendar windows: edges are looked up as time goes"]
-    elif scheme.kind == "punctuation":
-        lines.append("slices: one for each window, ended by its punctuation")
+        if len(fixed) == len(grids):
+            plan = SharedPlan(fixed, slicer)
+            lines += _slices(scheme, plan)
+    lines += dict.fromkeys(line for each in scheme.assigners for line in each.words)
     steps = _steps(scheme, plan, load)
     lines += _sharing(scheme)
     lines += _state(scheme, plan)
@@ -65,7 +64,7 @@ def _slices(scheme: Scheme, plan: SharedPlan) -> list[str]:
     at_most = "" if plan.counted else "at most "
     common = f", {plan.common_edges:,} of them common to two queries or more" if plan.common_counted else ""
     return [
-        f"composite slide: {_length(scheme, plan.composite)}, with {at_most}{plan.edges_per_composite:,} "
+        f"composite slide: {scheme.assigners[0].length(plan.composite)}, with {at_most}{plan.edges_per_composite:,} "
         f"edge{'s' * (plan.edges_per_composite != 1)}{common}",
         f"longest window: {plan.largest:,} slice{'s' * (plan.largest != 1)}, which is what a key keeps",
     ]
@@ -132,12 +131,12 @@ def _state(scheme: Scheme, plan: SharedPlan | None) -> list[str]:
         sketches = sum(each.kind.partial.state.hasobject for each in scheme.kinds)
         size = key + sum(sizes) - 8 * sketches
         more = f" and {sketches} sketch{'es' * (sketches > 1)}" if sketches else ""
-        waiting = -(-(scheme.delay or 0) * plan.edges_per_composite // plan.composite) if scheme.kind == "time" else 0
+        waiting = -(-(scheme.delay or 0) * plan.edges_per_composite // plan.composite) if scheme.by_time else 0
         count = plan.largest + waiting + 1  # windows that wait for the watermark, and the slice that is open
         lines.append(f"state: about {count:,} slices for each key with events in all of them, of about {size:,} bytes"
                      f"{more}: {_bytes(size * count)}")  # fmt: skip
     if scheme.held or scheme.sorts:
-        names = scheme.schema.names if scheme.kind == "delta" else scheme.needed
+        names = scheme.schema.names if scheme.whole_rows else scheme.needed
         size = key + sum(_width(scheme.schema.field(name).type) for name in names)
         held = "of the longest windows" if scheme.held else "that wait for the watermark"
         lines.append(f"state: the rows {held}, of about {size:,} bytes each")
@@ -164,21 +163,11 @@ def _cost(scheme: Scheme, plan: SharedPlan, steps: list[QueryStep]) -> str:
     per = plan.edges_per_composite / plan.composite
     total = 0.0
     for step, planned in zip(steps, scheme.planned, strict=True):
-        grid: Any = scheme.grids[planned.spec]
+        grid: Any = scheme.assigners[planned.spec].grid
         if planned.by_partials:
             slice_cost, answer_cost = step.choices[0].algorithm.combines(step.slices)
             total += slice_cost * per + answer_cost / grid.slide
-    if scheme.kind == "count":
-        return f"combines: {1 + total:.3g} for each row of a key, one of them into its slice"
-    total *= 10**6 * PER_MICROSECOND[scheme.unit]
-    return f"combines: {total:.3g} a second for each key, and one for each event and partial"
-
-
-def _length(scheme: Scheme, ticks: int) -> str:
-    if scheme.kind == "count":
-        return f"{ticks:,} rows"
-    days, rest = divmod(ticks // PER_MICROSECOND[scheme.unit], DAY)
-    return str(Interval(0, days, rest))
+    return scheme.assigners[0].cost(total)
 
 
 def _drawing(scheme: Scheme, plan: SharedPlan, slicer: str) -> tuple[str, ...]:
@@ -187,9 +176,9 @@ def _drawing(scheme: Scheme, plan: SharedPlan, slicer: str) -> tuple[str, ...]:
     span = plan.composite if plan.edges_per_composite <= DRAWN else DRAWN * step
     marks: dict[str, list[int]] = {}
     for planned in scheme.planned[:12]:
-        grid: Any = scheme.grids[planned.spec]
+        grid: Any = scheme.assigners[planned.spec].grid
         first, last = grid.ending(-1, span)
         marks[planned.query.name] = grid.ends(np.arange(first, last + 1)).tolist()
-    edges = edges_of(scheme.grids, slicer).between(0, span)
+    edges = edges_of(scheme.cuts, slicer).between(0, span)
     marks["slices"] = [int(edge) for edge in edges if edge >= 0]
-    return ("answers, and where slices begin:", *drawn(marks, span, _length(scheme, span)))
+    return ("answers, and where slices begin:", *drawn(marks, span, scheme.assigners[0].length(span)))

@@ -26,7 +26,7 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
         "key": [f"{_shown(key, computed)} of type {kind}"
                 for key, kind in zip(scheme.settings.key, scheme.key_types, strict=True)],
         "offset": str(scheme.settings.offset),
-        "slices": repr(edges_of(scheme.grids, "pairs")) if scheme.spans else None,
+        "slices": repr(edges_of(scheme.cuts, "pairs")) if scheme.spans else None,
         "start": _shown(scheme.settings.spans.start, computed) if scheme.settings.spans else None,
         "emit": emit,
         "columns": {name: str(scheme.schema.field(name).type) for name in scheme.needed},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.streams.assigners.by_time import Behind, Missed
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.spans import Moments
 from sash.kernels.slices.assigning import Span
@@ -44,6 +45,7 @@ def late_rows(
     found: Span,
     watermark: int | None,
     starts: Mapping[int, int],
+    assigners: Sequence[Any],
 ) -> Late | None:
     """Which rows of a batch are late or have no time; None where none is. ``starts`` is as for ``missed_by``."""
     within = _within(scheme, time, found)
@@ -62,7 +64,7 @@ def late_rows(
     if behind is not None and behind.any():
         where = np.flatnonzero(behind)
         assert watermark is not None
-        words, gone = missed_by(scheme, time[where], watermark, starts)
+        words, gone = missed_by(scheme, assigners, time[where], watermark, starts)
         some = words != ""
         rows.append(where[some])
         reasons += words[some].tolist()
@@ -70,7 +72,9 @@ def late_rows(
     return Late(np.concatenate(rows), pa.array(reasons, pa.string()), np.flatnonzero(stays))
 
 
-def late_spans(scheme: Scheme, moments: Moments, upto: int | None, starts: Mapping[int, int]) -> Late | None:
+def late_spans(
+    scheme: Scheme, moments: Moments, upto: int | None, starts: Mapping[int, int], assigners: Sequence[Any]
+) -> Late | None:
     """The same of events that last: ``upto`` is where windows have ended that are not answered again."""
     first, last, wrong = moments.first, moments.last, moments.wrong
     least, most = -FAR + scheme.margin, FAR - scheme.margin
@@ -84,7 +88,7 @@ def late_spans(scheme: Scheme, moments: Moments, upto: int | None, starts: Mappi
     if upto is not None:
         where = np.flatnonzero(stays & (first < upto))
         if len(where):
-            words, gone = missed_by(scheme, first[where], upto, starts, last[where])
+            words, gone = missed_by(scheme, assigners, first[where], upto, starts, last[where])
             reasons[where] = words
             stays[where[gone]] = False
     rows = np.flatnonzero(reasons != "")
@@ -102,41 +106,40 @@ def _within(scheme: Scheme, time: np.ndarray, found: Span) -> np.ndarray | None:
 
 
 def missed_by(
-    scheme: Scheme, time: np.ndarray, watermark: int, starts: Mapping[int, int], last: np.ndarray | None = None
+    scheme: Scheme,
+    assigners: Sequence[Any],
+    time: np.ndarray,
+    watermark: int,
+    starts: Mapping[int, int],
+    last: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """What rows behind the watermark missed, in words, and which missed all; "" where a row misses nothing.
 
     ``starts`` says where the first window of an extent may begin, where that is not at the beginning of time.
     Events that last have a ``last`` moment, too, and are told which windows they missed.
     """
-    if scheme.kind != "time":
+    if not scheme.by_time:
         return np.full(len(time), "late: the watermark had passed it", object), np.ones(len(time), np.bool_)
-    misses, opens, ends = [], [], []
-    for spec, grid in enumerate(scheme.grids):
-        first, until = grid.holding(time)
-        if last is not None:
-            until = grid.holding(last)[1]
-        if spec in starts:
-            first = np.maximum(first, grid.holding(np.array([starts[spec] - 1]))[1] + 1)
-        shut = grid.ending(watermark, watermark)[1]
-        misses.append((first <= until) & (first <= shut))
-        opens.append((first <= until) & (until > shut))
-        if last is not None:
-            ends += [grid.ends(first), grid.ends(np.minimum(until, shut))]
-    table, gone = np.stack(misses, 1), ~np.logical_or.reduce(opens)
+    of_specs: list[Missed] = [
+        each.missed(Behind(time, last, watermark, starts.get(spec))) for spec, each in enumerate(assigners)
+    ]
+    table, gone = (
+        np.stack([each.missed for each in of_specs], 1),
+        ~np.logical_or.reduce([each.open for each in of_specs]),
+    )
     kinds, which = np.unique(table, axis=0, return_inverse=True)
     words = np.array([_words(scheme, kind) for kind in kinds], object)
     missed = words[which.reshape(-1)]
     every = gone & table.any(axis=1)
     missed[every] = "late: its windows had ended"
-    return (missed if last is None else _with_ends(scheme, missed, table, ends)), gone
+    return (missed if last is None else _with_ends(scheme, missed, table, of_specs)), gone
 
 
-def _with_ends(scheme: Scheme, missed: np.ndarray, table: np.ndarray, ends: list[np.ndarray]) -> np.ndarray:
+def _with_ends(scheme: Scheme, missed: np.ndarray, table: np.ndarray, of_specs: Sequence[Missed]) -> np.ndarray:
     """What was missed, with the first and the last end of the windows that were."""
     some = table.any(axis=1)
-    least = np.min([np.where(table[:, k], ends[2 * k], FAR) for k in range(table.shape[1])], axis=0)[some]
-    most = np.max([np.where(table[:, k], ends[2 * k + 1], -FAR) for k in range(table.shape[1])], axis=0)[some]
+    least = np.min([np.where(table[:, k], each.first, FAR) for k, each in enumerate(of_specs)], axis=0)[some]
+    most = np.max([np.where(table[:, k], each.last, -FAR) for k, each in enumerate(of_specs)], axis=0)[some]
     pairs, which = np.unique(np.stack([least, most], 1), axis=0, return_inverse=True)
     shown = pa.array(pairs.reshape(-1)).view(scheme.time_type).cast(pa.string()).to_pylist()
     tails = np.array([f" (ends {low} to {high})" if low != high else f" (end {low})"

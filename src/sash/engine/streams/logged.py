@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.sizes import row_bytes, stretches
-from sash.engine.streams.axes import LEAST, TimeAxis
+from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.partials import AT, KEY, STATE, cells_table
@@ -23,14 +23,13 @@ from sash.engine.streams.restoring import positions_of, refuse_columns, refused
 from sash.engine.streams.rows import Rows
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.spans import refuse_odd_spans
-from sash.kernels.slices.due import count_windows
 
 ROW = "row"
 
 
 def folds_cells(scheme: Scheme) -> bool:
     """Whether partials of slices answer all queries, so that these can be made wherever rows are."""
-    return scheme.kind == "time" and not scheme.held
+    return scheme.by_time and not scheme.held
 
 
 def holds_cells(entry: pa.Table) -> bool:
@@ -55,7 +54,7 @@ class Logged(Operator):
         aside = Operator(self.scheme, self.slicer, arrival=False)  # folds this batch alone
         aside.unmoved()
         aside.watermark = self.watermark
-        aside._axis.passes(self.reached)
+        aside._positions.passes(self.reached)
         aside.since(self._windows.since)
         aside.absorb(rows)
         self.late_count += aside.late_count
@@ -83,7 +82,7 @@ class Logged(Operator):
         """Refuse an entry that is not of cells of these queries; partials of queries that came later may be missing."""
         names = [f"{STATE} {name}" for name in self.scheme.partial_ids]
         self._refuse_entry(entry, dict.fromkeys(names, pa.binary()))
-        if self.scheme.kind != "time":
+        if not self.scheme.by_time:
             raise refused("an entry of the log", "rows, which these queries need", "cells")
         positions_of(entry, AT, *self.scheme.slice_reach)
 
@@ -123,7 +122,7 @@ class Logged(Operator):
         """One entry in the place of some, without what has lapsed, and with each cell once."""
         whole = pa.concat_tables(entries, promote_options="default")
         at = whole[AT].to_numpy()
-        left = at >= self.reached if self.scheme.sorts else self._axis.needed(at, at, self._held)
+        left = at >= self.reached if self.scheme.sorts else self._by_time.waited_for(at)
         if not left.all():
             whole = whole.filter(pa.array(left))
         if not self.by_cells:
@@ -145,16 +144,14 @@ class Logged(Operator):
         last = np.array([entry[AT].to_numpy().max()])
         if self.scheme.sorts:
             return int(last[0]) + 1
-        assert isinstance(self._axis, TimeAxis)
-        return int(self._axis.last_ends(last)[0])
+        return int(self._by_time.last_ends(last)[0])
 
     @property
     def reached(self) -> int:
         """The position up to which entries have lapsed."""
         if self.scheme.sorts:
             return LEAST if self.watermark is None else self.watermark
-        assert isinstance(self._axis, TimeAxis)
-        return self._axis.passed
+        return self._by_time.passed
 
     def _entry(self, rows: Rows) -> pa.Table:
         assert rows.time is not None
@@ -181,7 +178,7 @@ class Logged(Operator):
     def core(self) -> dict[str, Any]:
         """The rest of the state."""
         parts: dict[str, Any] = {"watermark": self.watermark, "late count": self.late_count}
-        parts |= {f"axis {name}": part for name, part in self._axis.parts().items()}
+        parts |= {f"axis {name}": part for name, part in self._positions.parts().items()}
         if self.scheme.sorts or self.emit != "final":
             keys = self._keys.all()
             parts["keys"] = pa.table(keys, [str(k) for k in range(len(keys))])
@@ -209,7 +206,7 @@ class Logged(Operator):
         some = Logged(self.scheme, self.slicer, emit=self.emit, starts=self.with_starts)
         some.watermark, some._keys = self.watermark, Keys.of(self.scheme.key_types, self._keys.values(numbers))
         some.since(self._windows.since)
-        some._axis.restore(self._axis.of_keys(numbers), len(numbers))
+        some._positions.restore(self._positions.of_keys(numbers), len(numbers))
         some._cells = self._cells.compact().of_numbers(numbers)
         some._held = self._held.compact().of_numbers(numbers)
         for rows in self._waiting:
@@ -232,12 +229,4 @@ class Logged(Operator):
     def open_windows(self) -> int:
         """How many windows by time hold a row and have not ended, each key's on its own."""
         store: Any = self._cells.compact() if self.by_cells or self.scheme.spans else self._held.compact()
-        if not isinstance(self._axis, TimeAxis) or self.scheme.kind != "time" or not len(store.key):
-            return 0
-        count = 0
-        for grid in self._axis.grids:
-            first, last = grid.holding(store.at)
-            if self._axis.passed > LEAST:
-                first = np.maximum(first, grid.ending(self._axis.passed, self._axis.passed)[0])
-            count += count_windows(store.key, first, last)
-        return int(count)
+        return self._by_time.open_windows(store) if self.scheme.by_time and len(store.key) else 0

@@ -21,7 +21,8 @@ from sash.engine.answering.folds import counted
 from sash.engine.encoding import biased
 from sash.engine.sizes import total_bytes
 from sash.engine.sorted_partitions import SortedPartitions
-from sash.engine.streams.axes import LEAST, MOST, Axis, CountAxis, DeltaAxis, PunctuationAxis, TimeAxis
+from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Positions
+from sash.engine.streams.assigners.by_time import TimePositions
 from sash.engine.streams.cells import Cells, Column
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, Answers, Changes, Updates
@@ -50,7 +51,7 @@ from sash.engine.streams.times import as_ticks, ticks_of
 from sash.engine.streams.windows import Windows
 from sash.engine.tables import one_array
 from sash.errors import SashError, column_named
-from sash.expressions.evaluation import evaluate, infer
+from sash.expressions.evaluation import evaluate
 from sash.kernels.slices.assigning import Span, span
 from sash.kernels.sorting import argsort
 from sash.windows.grids import PER_MICROSECOND
@@ -77,7 +78,7 @@ class Operator:
         self._windows = Windows(scheme, starts)
         self._edges = self._cut("pairs" if slicer == "cutty" else slicer)
         self._coarse = self._cut("cutty") if slicer == "cutty" else None
-        self._kept = scheme.schema.names if scheme.kind == "delta" else scheme.needed
+        self._kept = scheme.schema.names if scheme.whole_rows else scheme.needed
         self._delay = scheme.delay
         self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit))
         self._clear()
@@ -89,11 +90,11 @@ class Operator:
         self.closed = self.torn = False
         self._keys = Keys(scheme.key_types)
         self._looked = FEW  # keys of which something was left when last looked
-        self._axis = _axis(scheme)
+        self._positions: Positions = scheme.assigners[0].positions(scheme.assigners)
         self._cells = Cells([each.kind for each in scheme.kinds])
         held = self._taken(scheme.schema.empty_table(), scheme.needed)
         held = held.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else held
-        self._held = HeldRows(held.schema, self._arrival or scheme.kind != "time")
+        self._held = HeldRows(held.schema, self._arrival or not scheme.by_time)
         spans = scheme.settings.spans
         self._lengths = Lengths() if spans is not None and spans.postpone == AUTO else None
         self._pairing = Pairing(scheme) if spans is not None and spans.pair is not None else None
@@ -210,7 +211,7 @@ class Operator:
             "late count": self.late_count,
             "keys": pa.table(keys, [str(k) for k in range(len(keys))]),
             "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self._late]),
-            **{f"axis {name}": part for name, part in self._axis.parts().items()},
+            **{f"axis {name}": part for name, part in self._positions.parts().items()},
             **self._cells.parts(),
             **self._held.parts(),
         }
@@ -258,8 +259,8 @@ class Operator:
         self.watermark, self.late_count = watermark_of(parts), whole_of(parts, "late count", 0)
         if keyed:
             self._keys = Keys.restored(self.scheme.key_types, parts)
-        axis = {name[5:]: part for name, part in parts.items() if name.startswith("axis ")}
-        self._axis.restore(axis, len(self._keys))
+        positions = {name[5:]: part for name, part in parts.items() if name.startswith("axis ")}
+        self._positions.restore(positions, len(self._keys))
         if self.emit != "final":
             (self._changes if self.emit == "changes" else self._updates).restore(parts, len(self._keys))
 
@@ -268,11 +269,11 @@ class Operator:
         cells, held, scheme = self._cells, self._held, self.scheme
         cells.restore(parts, len(self._keys))
         held.restore(parts, len(self._keys))
-        if scheme.kind == "time":
+        if scheme.by_time:
             refuse_outside(cells.at, "cell at", *scheme.slice_reach)
             refuse_outside(held.at, "held at", *scheme.reach)
-        self._axis.refuse_unknown(cells.key, cells.at)
-        self._axis.refuse_rows(held.key, held.at, held.table)
+        self._positions.refuse_unknown(cells)
+        self._positions.refuse_rows(held)
         if scheme.spans:
             refuse_odd_spans(scheme, held.table, held.at)
 
@@ -282,9 +283,7 @@ class Operator:
 
     def take(self, partials: pa.Table) -> pa.Table:
         """Take the partials of other operators, but for those that no window waits for any more; gives what it took."""
-        assert self.scheme.kind == "time"
-        at = partials["at"].to_numpy()
-        needed = self._axis.needed(at, at, self._held)
+        needed = self._by_time.waited_for(partials["at"].to_numpy())
         if not needed.all():
             partials = partials.filter(pa.array(needed))
         take_cells(self._cells, self._keys, self.scheme.partial_ids, partials)
@@ -326,7 +325,7 @@ class Operator:
             with column_named("time"):
                 time, known = ticks_of(evaluate(self.scheme.settings.time, table), self.scheme.time_type)
             found = span(time)
-            late = late_rows(self.scheme, time, known, found, self.watermark, self.least_starts)
+            late = late_rows(self.scheme, time, known, found, self.watermark, self.least_starts, self.assigners)
         if late is not None:
             self._set_aside(table, late.rows, late.reasons)
             if len(late.stay) < table.num_rows:
@@ -338,7 +337,7 @@ class Operator:
         """The same of events that last: the time of a row is its last moment, and a column has the first."""
         with column_named("span"):
             moments = moments_of(self.scheme, table)
-        late = late_spans(self.scheme, moments, self.ended, self.least_starts)
+        late = late_spans(self.scheme, moments, self.ended, self.least_starts, self.assigners)
         if late is not None:
             self._set_aside(table, late.rows, late.reasons)
             if len(late.stay) < table.num_rows:
@@ -367,12 +366,12 @@ class Operator:
         if not len(rows.codes):
             return
         keys = len(self._keys)
-        at, counting = self._axis.number(rows.codes, keys, rows.table, rows.time)
+        at, counting, reason = self._positions.number(rows.codes, keys, rows.table, rows.time)
         if counting is not None:
             bad = np.setdiff1d(np.arange(len(rows.codes)), counting)
-            column = getattr(self.scheme.extents[0], "column", None)
-            reasons = pa.array([f"{column} is NULL, not a number, or goes back"] * len(bad), pa.string())
-            self._set_aside(rows.table.select(self.scheme.schema.names), bad, reasons)
+            self._set_aside(
+                rows.table.select(self.scheme.schema.names), bad, pa.array([reason] * len(bad), pa.string())
+            )
             rows = rows.take(counting)
         if self.scheme.spans:
             first = one_array(rows.table[FIRST]).to_numpy()
@@ -426,12 +425,12 @@ class Operator:
 
     def _parts(self, limits: Limits | None) -> Iterator[pa.Table]:
         """The answers that are due, in parts where there are limits; what no window needs any more is let go."""
-        upto = self.ended if self.scheme.kind == "time" else 0
-        if self.emit != "updates" and (upto is None or not self._axis.ends_by(upto)):
+        upto = self.ended if self.scheme.by_time else 0
+        if self.emit != "updates" and (upto is None or not self._positions.ends_by(upto)):
             return
         if upto is not None:
             yield from self._given(self._ended_by(upto, limits), remember=False)
-            self._axis.passes(upto)
+            self._positions.passes(upto)
         self._let_go()
         if self.emit == "updates":
             yield from self._given(self._ended_by(MOST, limits), remember=True)
@@ -453,39 +452,43 @@ class Operator:
         watermark = self.watermark
         if watermark is None or watermark == MOST or not self.scheme.spans:
             return watermark
-        assert isinstance(self._axis, TimeAxis)
-        return max(watermark - self._wait, self._axis.passed, LEAST + 1)
+        return max(watermark - self._wait, self._by_time.passed, LEAST + 1)
 
     def _opens(self) -> int | None:
         """Where the first window begins that has not ended, if any has."""
-        assert isinstance(self._axis, TimeAxis)
-        passed = self._axis.passed
-        if passed in (LEAST, MOST):
-            return None
-        following = [np.atleast_1d(grid.ending(passed, passed)[0]) for grid in self._axis.grids]
-        return min(int(grid.starts(first)[0]) for grid, first in zip(self._axis.grids, following, strict=True))
+        return self._by_time.opens()
+
+    @property
+    def assigners(self) -> tuple[Assigner, ...]:
+        """Its assigners, with what these keep."""
+        return self._positions.assigners
+
+    @property
+    def _by_time(self) -> TimePositions:
+        assert isinstance(self._positions, TimePositions)
+        return self._positions
 
     @property
     def _wait(self) -> int:
         return self.scheme.postpone if self._lengths is None else self._lengths.postpone
 
     def _ended_by(self, upto: int, limits: Limits | None) -> Iterator[Answers]:
-        return self._windows.answers(self._axis, self._cells, self._held, upto, limits)
+        return self._windows.answers(self._positions, self._cells, self._held, upto, limits)
 
     def _let_go(self) -> None:
         """Let go of what no window needs any more."""
         cells, held = self._cells, self._held
-        if self.scheme.kind == "time" and self.watermark is None:
+        if self.scheme.by_time and self.watermark is None:
             return
         if len(held):
             held.compact()
-            held.keep(self._axis.needed(held.key, held.at, held))
+            held.keep(self._positions.needed(held))
         if len(cells):
             cells.compact()
-            cells.keep(self._axis.needed(cells.key, cells.at, held))
+            cells.keep(self._positions.needed(cells))
             if self._coarse is not None and len(cells):
                 self._coarsen(self._coarse)
-        if self.scheme.kind == "time" and self.emit != "changes" and len(self._keys) > 2 * self._looked:
+        if self.scheme.by_time and self.emit != "changes" and len(self._keys) > 2 * self._looked:
             self._forget_keys()
 
     def _forget_keys(self) -> None:
@@ -506,14 +509,14 @@ class Operator:
     def _coarsen(self, edges: Edges) -> None:
         """Make one cell of all between two starts of windows, as far as no window ends between them any more."""
         cells = self._cells
-        ended = self._edges.floor(self._axis.reached_by(cells.key))
+        ended = self._edges.floor(self._positions.reached_by(cells.key))
         starts = edges.floor(cells.at)
         cells.coarsen(np.where((cells.at < ended) & (starts <= cells.at), starts, cells.at))
 
     # Odds and ends
 
     def _cut(self, slicer: str) -> Edges:
-        return Edges(()) if self.scheme.kind == "delta" else edges_of(self.scheme.grids, slicer)
+        return edges_of(self.scheme.cuts, slicer) if self.scheme.cuts else Edges(())
 
     def _taken(self, table: pa.Table, names: Sequence[str]) -> pa.Table:
         """These columns, or one of nothing, for the number of rows."""
@@ -533,17 +536,5 @@ def check_emit(scheme: Scheme, emit: str) -> None:
     """Refuse a way of giving answers that there is not."""
     if emit not in EMITS:
         raise SashError(f"emit must be one of {', '.join(EMITS)}, got {emit!r}")
-    if emit == "updates" and scheme.kind in ("delta", "punctuation"):
-        raise SashError(f'emit="updates" needs windows whose end is known before it comes, got {scheme.kind} windows')
-
-
-def _axis(scheme: Scheme) -> Axis:
-    if scheme.kind == "time":
-        return TimeAxis(scheme.grids)
-    if scheme.kind == "count":
-        return CountAxis(scheme.grids)
-    if scheme.kind == "punctuation":
-        extent: Any = scheme.extents[0]
-        return PunctuationAxis(extent.condition, len(scheme.extents))
-    extents: Any = scheme.extents
-    return DeltaAxis(extents, infer(extents[0].column, scheme.schema))
+    if emit == "updates" and (late := [each for each in scheme.assigners if not each.known_ends]):
+        raise SashError(f'emit="updates" needs windows whose end is known before it comes, got {late[0].kind} windows')

@@ -22,6 +22,8 @@ from sash.engine.evaluating import asked_of
 from sash.engine.memo import Memo
 from sash.engine.reading import arguments_of
 from sash.engine.streams.answering import Folding, Planned
+from sash.engine.streams.assigners import assigner_of
+from sash.engine.streams.assigners.base import Assigner
 from sash.engine.streams.formats import PartialFormat, format_of
 from sash.engine.streams.held import HeldRows, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.keys import check_key
@@ -35,9 +37,9 @@ from sash.expressions.parsing import as_predicate
 from sash.kernels.sealing import making
 from sash.planner.spans import TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
-from sash.windows.extents import CountExtent, DeltaExtent, Extent, PunctuationExtent, TimeExtent, microseconds
+from sash.windows.extents import microseconds
 from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
-from sash.windows.intervals import DAY, Interval
+from sash.windows.intervals import Interval
 
 NONE = np.zeros(0, np.int64)
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
@@ -104,43 +106,30 @@ class Scheme:
     @property
     def kind(self) -> str:
         """By what windows are cut: all queries of a stream agree."""
-        return self.queries[0].extent.kind
+        return self.assigners[0].positions.kind
+
+    @property
+    def by_time(self) -> bool:
+        """Whether the watermark ends windows, and rows may come in any order."""
+        return self.assigners[0].by_time
 
     def _check_kind(self, query: Query) -> None:
         """Refuse a query whose windows do not go with those of the first, or with the settings."""
-        first, settings = self.queries[0], self.settings
-        kind = query.extent.kind
-        if kind != first.extent.kind:
+        settings, first = self.settings, self.assigners[0]
+        mine = self.assigners[self.specs[query.extent.key]]
+        if mine.positions is not first.positions:
             raise SashError(
-                f"the queries of a stream must have windows of one kind, got {first.extent.kind} in {first.name} and "
-                f"{kind} in {query.name}; use two streams"
+                f"the queries of a stream must have windows of one kind, got {first.kind} in "
+                f"{self.queries[0].name} and {mine.kind} in {query.name}; use two streams"
             )
-        if kind != "time" and settings.spans is not None:
+        if not mine.holds_spans and settings.spans is not None:
             raise SashError(f"range must be by time for events that last, such as '15 minutes', got {query.extent}")
-        if kind == "time" and settings.time is None:
-            raise SashError(f"time must be given for windows by time, such as {query.extent}; got None")
-        if kind != "time" and settings.offset:
-            raise SashError(f"offset is for windows by time, got {settings.offset} for windows by {kind}")
+        mine.check()
+        if not mine.by_time and settings.offset:
+            raise SashError(f"offset is for windows by time, got {settings.offset} for windows by {mine.kind}")
         if settings.watermark is not None and settings.time is None:
             raise SashError("watermark needs time=, the column that it is behind")
-        if isinstance(query.extent, DeltaExtent):
-            with column_named("range"):
-                check_delta(query.extent.column, infer(query.extent.column, self.schema))
-        if isinstance(query.extent, PunctuationExtent):
-            with column_named("range"):
-                check_names(query.extent.condition, self.schema.names)
-                found = infer(query.extent.condition, self.schema)
-                if not pa.types.is_boolean(found) and not pa.types.is_null(found):
-                    raise SashError(f"punctuation takes a condition, got {query.extent.condition} of type {found}")
-        for part in ("column", "condition"):
-            mine, theirs = getattr(query.extent, part, None), getattr(first.extent, part, None)
-            if mine is not None and theirs is not None:
-                with column_named("range"):
-                    check_names(mine, self.schema.names)
-                if mine.key != theirs.key:
-                    raise SashError(
-                        f"the queries of a stream must have one {kind}, got {theirs} and {mine}; use two streams"
-                    )
+        mine.check_beside(first)
 
     def _check_weights(self, call: Call) -> None:
         """Refuse what only events that last have, where there are none."""
@@ -222,36 +211,28 @@ class Scheme:
         return None if self.settings.watermark is None else self.ticks("watermark", self.settings.watermark)
 
     @cached_property
-    def extents(self) -> tuple[Extent, ...]:
-        """The different windows that queries ask for."""
-        return tuple({_extent_key(query.extent): query.extent for query in self.queries}.values())
+    def specs(self) -> dict[Any, int]:
+        """The number of each extent that is asked for, by its key."""
+        return {key: spec for spec, key in enumerate(dict.fromkeys(query.extent.key for query in self.queries))}
 
     @cached_property
-    def grids(self) -> tuple[Grid | CalendarGrid, ...]:
-        """The windows of each extent, where they lie on a grid."""
-        return tuple(self.grid(extent) for extent in self.extents)
+    def assigners(self) -> tuple[Assigner, ...]:
+        """What gives rows the windows of each extent."""
+        extents = {query.extent.key: query.extent for query in reversed(self.queries)}
+        return tuple(assigner_of(extents[key], self) for key in self.specs)
 
-    def grid(self, extent: Extent) -> Grid | CalendarGrid:
-        """The windows of an extent."""
-        if isinstance(extent, CountExtent):
-            return Grid(extent.range, extent.slide, -extent.range % extent.slide)
-        if isinstance(extent, PunctuationExtent):
-            return Grid(1, 1)
-        assert isinstance(extent, TimeExtent)
-        offset = self.ticks("offset", self.settings.offset)
-        if extent.slide.months:
-            return CalendarGrid(extent.range, extent.slide.months, self.unit, self.time_type.tz, offset)
-        return Grid(self.ticks("range", extent.range), self.ticks("slide", extent.slide), offset)
+    @cached_property
+    def cuts(self) -> tuple[Grid | CalendarGrid, ...]:
+        """Grids at whose starts and ends slices begin, or some of these, as the slicer says."""
+        return tuple(dict.fromkeys(cut for each in self.assigners for cut in each.cuts))
 
     @cached_property
     def margin(self) -> int:
         """How far from a row a window that holds it may begin or end."""
-        if self.kind != "time":
+        if not self.by_time:
             return 0
-        extents: Any = self.extents
-        parts = [part for extent in extents for part in (extent.range, extent.slide)]
-        spans = [part.months * 31 * DAY + part.days * DAY + part.microseconds for part in parts]
-        return (2 * max(spans) + abs(microseconds("", self.settings.offset))) * PER_MICROSECOND[self.unit]
+        offset = abs(microseconds("", self.settings.offset)) * PER_MICROSECOND[self.unit]
+        return max(each.margin for each in self.assigners) + offset
 
     @cached_property
     def reach(self) -> tuple[int, int]:
@@ -267,23 +248,16 @@ class Scheme:
     @cached_property
     def end_type(self) -> pa.DataType:
         """The type of ``window_end``."""
-        if self.kind == "time" or (self.kind == "punctuation" and self.settings.time is not None):
-            return self.time_type
-        if self.kind == "delta":
-            extent = self.extents[0]
-            assert isinstance(extent, DeltaExtent)
-            return infer(extent.column, self.schema)
-        return pa.int64()
+        return self.assigners[0].end_type
 
     @cached_property
     def planned(self) -> tuple[Planned, ...]:
         """Each query, asked of an empty table."""
-        keys = {_extent_key(extent): spec for spec, extent in enumerate(self.extents)}
         rows = WindowRows(HeldRows(self.asked))
         found = list(self.known)
         for query in self.queries[len(self.known) :]:
             with column_named(query.name):
-                found.append(self._plan(rows, query, keys[_extent_key(query.extent)]))
+                found.append(self._plan(rows, query, self.specs[query.extent.key]))
         return tuple(found)
 
     def _plan(self, rows: WindowRows, query: Query, spec: int) -> Planned:
@@ -295,7 +269,8 @@ class Scheme:
         question = Question(rows, Over(call, StreamWindow(frame), using))
         if isinstance(function, SpanFunction):
             return Planned(query, spec, question, question.selection())
-        if self.kind == "delta" or not isinstance(function, Aggregate) or call.order or not self._folds(function, call):
+        folds = self.assigners[spec].folds and isinstance(function, Aggregate) and not call.order
+        if not folds or not self._folds(function, call):
             asked_of(question)
             return Planned(query, spec, question, question.selection())
         selection, given = counted(question)
@@ -309,7 +284,7 @@ class Scheme:
             return False
         if call.unique and not function.selective:
             return False
-        return function.commutative or self.kind != "time"
+        return function.commutative or not self.by_time
 
     @cached_property
     def folded(self) -> tuple[int, ...]:
@@ -429,15 +404,19 @@ class Scheme:
         for query in self.queries:
             for each in arguments_of(Over(query.call, _anywhere())):
                 wanted |= check_names(each, self.asked.names)
-        for extent in self.extents:
-            for part in (getattr(extent, "column", None), getattr(extent, "condition", None)):
-                wanted |= check_names(part, self.schema.names) if part is not None else set()
+        for part in (column for each in self.assigners for column in each.columns):
+            wanted |= check_names(part, self.schema.names)
         return tuple(name for name in self.schema.names if name in wanted)
+
+    @cached_property
+    def whole_rows(self) -> bool:
+        """Whether all columns of a row must be there when it is given a position."""
+        return any(each.whole_rows for each in self.assigners)
 
     @property
     def sorts(self) -> bool:
         """Whether rows wait for the watermark to be put in the order of time: where windows count rows."""
-        return self.kind != "time" and self.settings.time is not None
+        return not self.by_time and self.settings.time is not None
 
 
 def weights_of(call: Call) -> set[str]:
@@ -445,24 +424,10 @@ def weights_of(call: Call) -> set[str]:
     return set(map(str, call.columns)) & {SHARE, SPENT}
 
 
-def check_delta(column: Expression, kind: pa.DataType) -> None:
-    """Refuse a column that has no distances."""
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise SashError(f"range by delta takes a column of numbers, got {column} of type {kind}")
-    if pa.types.is_decimal(kind) and kind.precision > 18:
-        raise SashError(f"range by delta takes decimals of at most 18 digits, got {column} of type {kind}")
-
-
 def _meant(function: Any) -> Any:
     if isinstance(function, Aggregate):
         return function.origin or making(function)
     return function.name, function.parameters
-
-
-def _extent_key(extent: Extent) -> Any:
-    if isinstance(extent, DeltaExtent):
-        return (extent.column.key, extent.range, extent.slide, extent.rows)
-    return extent.condition.key if isinstance(extent, PunctuationExtent) else extent
 
 
 def _named(key: Expression, names: Sequence[str]) -> str:

@@ -124,29 +124,27 @@ def slicer_of(scheme: Scheme) -> str:
     """The slicer that cuts a stream: the one named, or the one with the fewest slices."""
     if scheme.settings.slicer is not None:
         return scheme.settings.slicer
-    if scheme.kind == "delta":
-        return "pairs"
-    grids = scheme.grids
-    if not any(isinstance(grid, CalendarGrid) for grid in grids):
+    grids = scheme.cuts
+    if grids and not any(isinstance(grid, CalendarGrid) for grid in grids):
         pairs, panes = edges_of(grids, "pairs"), edges_of(grids, "panes")
         if pairs.progressions == panes.progressions:
             return "panes"
-    return "cutty" if scheme.delay == 0 and scheme.kind == "time" and not scheme.spans else "pairs"
+    return "cutty" if scheme.delay == 0 and scheme.by_time and not scheme.spans else "pairs"
 
 
 def check_slicer(scheme: Scheme, query: Query) -> None:
     """Refuse windows that cannot be cut, or not by the slicer that was named."""
-    named, grid = scheme.settings.slicer, None if scheme.kind == "delta" else scheme.grid(query.extent)
+    named, assigner = scheme.settings.slicer, scheme.assigners[scheme.specs[query.extent.key]]
     if named is None:
         return
-    if grid is None:
-        raise Refused(f"{named} needs windows by time or by count; those by delta have no slices")
+    if not assigner.cuts:
+        raise Refused(f"{named} needs windows by time or by count; those by {assigner.kind} have no slices")
     if named == "cutty" and not in_order(scheme):
         raise Refused(
             "cutty needs input in order, answered at each edge; "
             f"a watermark of {scheme.settings.watermark} allows disorder"
         )
-    edges_of([grid], named)
+    edges_of(assigner.cuts, named)
 
 
 def check_technique(scheme: Scheme, planned: Planned) -> None:
@@ -167,7 +165,7 @@ def check_technique(scheme: Scheme, planned: Planned) -> None:
 
 def in_order(scheme: Scheme) -> bool:
     """Whether rows come in the order of their windows, as far as the settings say."""
-    return scheme.kind != "time" or not scheme.delay
+    return not scheme.by_time or not scheme.delay
 
 
 def check(scheme: Scheme) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.memory import give_back, said
-from sash.engine.streams.axes import LEAST
+from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.bucket import Bucket
 from sash.engine.streams.history import continued, described
 from sash.engine.streams.limits import EACH, Limits

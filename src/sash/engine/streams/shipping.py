@@ -12,7 +12,7 @@ import pyarrow as pa
 from sash.engine.encoding import biased
 from sash.engine.memory import give_back
 from sash.engine.sizes import cut, together
-from sash.engine.streams.axes import LEAST
+from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.logged import folds_cells
@@ -60,7 +60,7 @@ class Shipping:
                 yield Body(shard, NOTHING, b"")
 
     def _cells(self, tables: Iterable[pa.Table]) -> Iterator[Body]:
-        edges = edges_of(self.scheme.grids, "pairs" if self.slicer == "cutty" else self.slicer)
+        edges = edges_of(self.scheme.cuts, "pairs" if self.slicer == "cutty" else self.slicer)
         operator, tallies, latest = self._folding(), [], LEAST
         for table in tables:
             rows = operator.absorb(table)

@@ -81,7 +81,7 @@ class TableSource(Source):
         return self._returned(with_late(found, operator.late()) if late else found)
 
     def _pushed(self, board: Any, operator: Operator) -> Iterator[pa.Table]:
-        if board._settings.slicer != "cutty" or board._scheme.kind != "time":
+        if board._settings.slicer != "cutty" or not board._scheme.by_time:
             yield operator.push(self.table)
             return
         times, known = ticks_of(evaluate(board._settings.time, self.table), board._scheme.time_type)

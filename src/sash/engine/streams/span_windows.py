@@ -98,7 +98,7 @@ class SpanWindows:
         whole.forget()
         states, held = np.zeros(len(windows.key), kind.partial.state), np.zeros(len(windows.key), np.uint8)
         if len(key):
-            layout = Layout(first, last, key, int(key.max()) + 1, edges_of(scheme.grids, "pairs"))
+            layout = Layout(first, last, key, int(key.max()) + 1, edges_of(scheme.cuts, "pairs"))
             lo, hi = bounds_of(layout.key, layout.at, windows.key, windows.start, windows.end)
             longest = int((layout.end - layout.begin).max())
             states, held = named.run(kind.inputs, values, layout.begin, layout.end, lo, hi, longest)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sash.engine.encoding import biased
 from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.answering import Planned, answer_of_rows
-from sash.engine.streams.axes import Axis
+from sash.engine.streams.assigners.base import Positions
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Answers
 from sash.engine.streams.held import HeldRows, WindowRows
@@ -21,7 +21,6 @@ from sash.engine.streams.limits import Limits
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, swept_type
 from sash.errors import SashError, column_named
-from sash.kernels.slices.due import bounds_of
 from sash.kernels.sorting import argsort
 
 NONE = np.zeros(0, np.int64)
@@ -33,14 +32,14 @@ class Windows:
     def __init__(self, scheme: Scheme, starts: bool) -> None:
         self.scheme, self.with_starts = scheme, starts
         self.since: dict[str, int] = {}  # for queries that were added later: where their first window may begin
-        if starts and scheme.kind in ("delta", "punctuation"):
-            raise SashError(f"starts are of windows by time and by count, got windows by {scheme.kind}")
+        if starts and (hidden := [each for each in scheme.assigners if not each.known_starts]):
+            raise SashError(f"starts are of windows by time and by count, got windows by {hidden[0].kind}")
         taken = {*scheme.key_names, *(query.name for query in scheme.queries)}
         if starts and (both := [query.name for query in scheme.queries if f"{query.name}_start" in taken]):
             raise SashError(f"starts cannot be added: there is a column {both[0]}_start already; rename the query")
 
     def answers(
-        self, axis: Axis, cells: Cells, held: HeldRows, upto: int, limits: Limits | None = None
+        self, positions: Positions, cells: Cells, held: HeldRows, upto: int, limits: Limits | None = None
     ) -> Iterator[Answers]:
         """The answers of windows that hold a row, and have ended or end up to a position.
 
@@ -52,50 +51,56 @@ class Windows:
         if not len(store.key):
             return
         if limits is None:
-            yield from self._of(axis, cells, held, store, upto, None)
+            yield from self._of(positions, cells, held, store, upto, None)
             return
-        for first, last in self._ranges(axis, store, upto, limits.answers):
+        for first, last in self._ranges(positions, store, upto, limits.answers):
             some, rows = cells.of_keys(first, last), held.of_keys(first, last) if self.scheme.held else held
-            yield from self._of(axis, some, rows, some if store is cells else rows, upto, limits)
+            yield from self._of(positions, some, rows, some if store is cells else rows, upto, limits)
 
-    def _ranges(self, axis: Axis, store: Any, upto: int, most: int) -> Iterator[tuple[int, int]]:
+    def _ranges(self, positions: Positions, store: Any, upto: int, most: int) -> Iterator[tuple[int, int]]:
         """First and last keys with about so many windows together; a key with more is alone."""
         heads = np.flatnonzero(np.append(True, store.key[1:] != store.key[:-1]))
         counts = np.zeros(len(heads), np.int64)
-        for spec in range(len(self.scheme.extents)):
-            axis.counts(spec, store.key, store.at, upto, counts)
+        for spec in range(len(self.scheme.assigners)):
+            positions.counts(spec, store, upto, counts)
         for start, stop in stretches(counts, most):
             if counts[start:stop].any():
                 yield int(store.key[heads[start]]), int(store.key[heads[stop - 1]])
 
     def _of(
-        self, axis: Axis, cells: Cells, held: HeldRows, store: Any, upto: int, limits: Limits | None
+        self, positions: Positions, cells: Cells, held: HeldRows, store: Any, upto: int, limits: Limits | None
     ) -> Iterator[Answers]:
         """The answers of the windows of some keys."""
-        ended = [axis.ended(spec, store.key, store.at, upto) for spec in range(len(self.scheme.extents))]
+        ended = [positions.ended(spec, store, upto) for spec in range(len(self.scheme.assigners))]
         for spec, start in self.least_starts.items():
             keys, ends = ended[spec]
-            whole = axis.starts(spec, keys, ends, held) >= start
+            whole = positions.starts(spec, keys, ends, store) >= start
             ended[spec] = keys[whole], ends[whole]
         key, end, places = _union(ended)
         if not len(key):
             return
         due = []
         for spec, place in enumerate(places):
-            mask = axis.ends_at(spec, key, end)
+            mask = positions.ends_at(spec, end)
             if mask is None:
                 mask = np.zeros(len(key), np.bool_)
                 mask[place] = True
             due.append(mask)
-        shown = axis.shown(key, end)
-        parts = [(0, len(key))] if limits is None else self._cut(axis, held, key, end, due, limits)
+        shown = positions.shown(key, end)
+        parts = [(0, len(key))] if limits is None else self._cut(positions, held, key, end, due, limits)
         for start, stop in parts:
             masks = [mask[start:stop] for mask in due]
-            yield self._answered(axis, cells, held, key[start:stop], end[start:stop], shown[start:stop],
+            yield self._answered(positions, cells, held, store, key[start:stop], end[start:stop], shown[start:stop],
                                  [None if mask.all() else mask for mask in masks])  # fmt: skip
 
     def _cut(
-        self, axis: Axis, held: HeldRows, key: np.ndarray, end: np.ndarray, due: list[np.ndarray], limits: Limits
+        self,
+        positions: Positions,
+        held: HeldRows,
+        key: np.ndarray,
+        end: np.ndarray,
+        due: list[np.ndarray],
+        limits: Limits,
     ) -> Iterator[tuple[int, int]]:
         """Where windows are parted: by their number, and by the bytes of the rows that they list or take a value of."""
         weight = np.ones(len(key), np.int64) * -(-limits.body // limits.answers)
@@ -104,7 +109,7 @@ class Windows:
             upto, most = np.append(0, np.cumsum(sizes)), sizes.max()
             for spec, lists in specs:
                 keys, ends = key[due[spec]], end[due[spec]]
-                lo, hi = bounds_of(held.key, held.at, keys, axis.starts(spec, keys, ends, held), ends)
+                lo, hi = positions.bounds(spec, held, keys, positions.starts(spec, keys, ends, held), ends)
                 weight[due[spec]] += upto[hi] - upto[lo] if lists else np.minimum(upto[hi] - upto[lo], most)
         return stretches(weight, limits.body)
 
@@ -121,9 +126,10 @@ class Windows:
 
     def _answered(
         self,
-        axis: Axis,
+        positions: Positions,
         cells: Cells,
         held: HeldRows,
+        store: Any,
         key: np.ndarray,
         end: np.ndarray,
         shown: np.ndarray,
@@ -138,14 +144,14 @@ class Windows:
 
         def bounds(store: Any, windows: DueWindows, place: Any) -> tuple[np.ndarray, np.ndarray]:
             if place not in found:
-                found[place] = bounds_of(store.key, store.at, windows.key, windows.start, windows.end)
+                found[place] = positions.bounds(place[0], store, windows.key, windows.start, windows.end)
             return found[place]
 
         for k, planned in enumerate(self.scheme.planned):
             spec = planned.spec
             since = self.since.get(planned.query.name)
             if (spec, since) not in asked:
-                asked[spec, since] = _asked(axis, spec, key, end, due[spec], held, since)
+                asked[spec, since] = _asked(positions, spec, key, end, due[spec], store, since)
             windows = asked[spec, since]
             dues.append(windows.due)
             with column_named(planned.query.name):
@@ -200,7 +206,7 @@ class Windows:
         for k, query in enumerate(scheme.queries):
             if self.with_starts:
                 names.append(f"{query.name}_start")
-                columns.append(_shown(answers.starts[k], scheme.time_type if scheme.kind == "time" else pa.int64()))
+                columns.append(_shown(answers.starts[k], scheme.assigners[scheme.planned[k].spec].start_type))
             names.append(query.name)
             columns.append(answers.columns[k])
         return pa.Table.from_arrays(columns, names)
@@ -229,11 +235,17 @@ def no_answers(scheme: Scheme) -> list[pa.Array]:
 
 
 def _asked(
-    axis: Axis, spec: int, key: np.ndarray, end: np.ndarray, due: np.ndarray | None, held: HeldRows, since: int | None
+    positions: Positions,
+    spec: int,
+    key: np.ndarray,
+    end: np.ndarray,
+    due: np.ndarray | None,
+    store: Any,
+    since: int | None,
 ) -> DueWindows:
     """The windows of one extent that are due, as far as they begin where queries were there."""
     keys, ends = (key, end) if due is None else (key[due], end[due])
-    starts = axis.starts(spec, keys, ends, held)
+    starts = positions.starts(spec, keys, ends, store)
     if since is None or (whole := starts >= since).all():
         return DueWindows(keys, starts, ends, due)
     places = np.flatnonzero(whole if due is None else due)

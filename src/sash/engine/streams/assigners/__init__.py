@@ -1,0 +1,27 @@
+"""Window kinds: a file for each, all of which are found here; ``base`` says what an assigner must be."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from sash.engine.streams.assigners.base import Assigner, Stream
+
+
+@cache
+def _kinds() -> tuple[type[Assigner], ...]:
+    """The assigners of all kinds of windows."""
+    found: dict[str, type[Assigner]] = {}
+    for module in sorted(each.name for each in iter_modules(__path__)):
+        for name, value in vars(import_module(f"{__name__}.{module}")).items():
+            if isinstance(value, type) and issubclass(value, Assigner) and not value.__abstractmethods__:
+                found[name] = value
+    return tuple(found.values())
+
+
+def assigner_of(extent: Any, stream: Stream) -> Assigner:
+    """The assigner of an extent."""
+    (found,) = (each for each in _kinds() if each.takes(extent))
+    return found(extent, stream)
