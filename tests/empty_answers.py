@@ -14,7 +14,7 @@ LISTS = {
 RANKS = {"rank", "dense_rank", "row_number", "hypothetical rank"}
 OF_FLAGS = ("any", "some", "every", "bool_and", "bool_or")
 TEXTS = {"concat", "listagg", "string_agg"}  # made of lists, which only kernels make
-UNFRAMED = ("lead", "lag", "lead with a default")
+UNFRAMED = ("lead", "lag", "lead with a default", "session_id")
 
 
 def empty_answer(name):

@@ -2,10 +2,11 @@
 
 from functools import partial
 
+import sash
 from sash import functions as sf
 from sash.algebra import Aggregate
 from sash.algebra.catalogue import FUNCTIONS, builtin
-from sash.algebra.catalogue.declaring import COLUMN, CONDITION, CONSTANT, REQUIRED, SHARE
+from sash.algebra.catalogue.declaring import COLUMN, CONDITION, CONSTANT, DISTANCE, REQUIRED, SHARE
 from sash.algebra.window_function import RankFunction
 
 INSTEAD = {"bloom_filter": (128, 3), "percentile_cont": ([0.25, 0.5],), "percentile": (0.75,), "lag": (2,)}
@@ -35,6 +36,8 @@ def every_call(column, second=None):
                      if each.takes in (CONSTANT, SHARE) and (each.default is REQUIRED or each.example)]  # fmt: skip
         if declared.takes(CONDITION):
             calls[name] = function(f"{column} is not null")
+        elif declared.takes(DISTANCE):
+            calls[name] = function(sash.col(column))
         elif isinstance(builtin(name, *declared.examples_of_constants), RankFunction):
             calls[name] = function(*constants).order_by(column)
         else:

@@ -28,6 +28,7 @@ from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
     desc_nulls_last,
 )
 from sash.expressions.parsing import as_predicate, parse
+from sash.windows.frame import as_distance, is_column
 
 _ELSEWHERE = {
     "col": "sash.col",
@@ -54,9 +55,13 @@ def call_of(declared: d.Function, given: dict[str, Any]) -> Call:
             columns += value
         elif parameter.takes == d.CONDITION:
             condition = value
-        elif parameter.takes == d.SHARE and not isinstance(value, (int, float, list, tuple)):
+        elif (parameter.takes == d.SHARE and not isinstance(value, (int, float, list, tuple))) or (
+            parameter.takes == d.DISTANCE and is_column(value)
+        ):
             columns.append(value)
             constants.append(None)
+        elif parameter.takes == d.DISTANCE:
+            constants.append(as_distance(parameter.name, value))
         elif parameter.takes in (d.SHARE, d.CONSTANT, d.FROM_LAST):
             constants.append(tuple(value) if isinstance(value, list) else value)
         elif parameter.takes == d.DEFAULT and value is not None:

@@ -548,6 +548,16 @@ def entropy(col: Column) -> Call:
     In SQL: ``entropy(sym)``
     """
 
+def session_id(gap: Any) -> Call:
+    """The number of the row's session, from 1: rows less than a gap apart in the window's order are in one.
+
+    ``gap`` is an interval such as ``30 minutes``, a number, or a column: a row then lasts for its own gap, and
+    rows that overlap are in one session. NULL where the time or the gap is NULL, the gap is not above zero,
+    or the row is filtered.
+
+    In SQL: ``session_id(2)``
+    """
+
 def max_concurrent() -> Call:
     """Of spans: how many there were at one moment of the window, at most.
 

@@ -174,6 +174,18 @@ class CountDistinct(WindowFunction):
 
 
 @dataclass(frozen=True, repr=False)
+class SessionFunction(WindowFunction):
+    """The number of the session that the row is in; a column, or else the one parameter, says how long a gap is."""
+
+    columns: tuple[int, int] = (0, 1)
+    framed: bool = False
+    exact: bool = True
+
+    per_row: ClassVar[bool] = True
+    by_row: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, repr=False)
 class SpanFunction(WindowFunction):
     """How many spans there are at a time: the most of them, or how long there is one."""
 

@@ -16,6 +16,7 @@ from sash.algebra.window_function import (
     Mode,
     QuantileFunction,
     RankFunction,
+    SessionFunction,
     ShiftFunction,
     ValueFunction,
 )
@@ -25,6 +26,7 @@ from sash.engine.answering.frequencies import count_distinct, frequency
 from sash.engine.answering.lists import listed
 from sash.engine.answering.quantiles import quantile
 from sash.engine.answering.ranks import rank
+from sash.engine.answering.sessions import session
 from sash.engine.answering.values import shift, value
 from sash.engine.elsewhere import Elsewhere
 from sash.engine.placing import placed
@@ -46,6 +48,7 @@ FAMILIES = {
     Mode: frequency,
     Entropy: frequency,
     CountDistinct: count_distinct,
+    SessionFunction: session,
 }
 NOTHING: Mapping[str, Elsewhere] = MappingProxyType({})
 

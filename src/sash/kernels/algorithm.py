@@ -14,6 +14,7 @@ one signature:
 | dense rank | ``(codes, values, bounds, own_code) -> ranks`` |
 | mode | ``(codes, bounds, distinct) -> codes`` |
 | entropy | ``(codes, bounds, distinct) -> entropies`` |
+| sessions | ``(segments, times, ends, shift) -> numbers`` |
 | cover | ``(inputs, values, begin, end, states, held)``, which writes the last two |
 | windows of events | ``(inputs, values, first, last, lo, hi, postpone) -> states, held`` |
 
@@ -34,7 +35,7 @@ from sash.windows.bounds import ARBITRARY, MONOTONIC
 
 FOLD, SELECT, COUNT, DISTINCT, DISTINCT_FOLD = "fold", "select", "count", "distinct", "distinct fold"
 DISTINCT_SELECT, DENSE, MODE, ENTROPY = "distinct select", "dense rank", "mode", "entropy"
-COVER, EVENTS = "cover", "windows of events"
+COVER, EVENTS, SESSIONS = "cover", "windows of events", "sessions"
 
 
 @dataclass(frozen=True)

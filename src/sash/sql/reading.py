@@ -73,7 +73,7 @@ class Reading:
             return {"TRUE": True, "FALSE": False, "NULL": None}[token.word]
         return self.session.value(self.text(span))
 
-    def offset(self, span: Span, kind: str) -> Any:
+    def offset(self, span: Span, kind: str, what: str = "the offset of a frame") -> Any:
         """A constant that is a number, or of RANGE an interval, which may be written as text."""
         lo, hi = span
         source = self.source
@@ -85,15 +85,15 @@ class Reading:
         words = [source.word(place) for place in range(lo, hi)]
         kinds = [token.kind for token in source.tokens[lo:hi]]
         if kinds == [STRING] or (kinds[0] == STRING and words[1:] == ["::", "INTERVAL"]):
-            return Interval.parse(source.tokens[lo].value, "the offset of a RANGE frame")
+            return Interval.parse(source.tokens[lo].value, what)
         if words[0] == "INTERVAL" and PARAMETER not in kinds:
             return _interval(source, lo + 1, hi)
-        value = self.constant(span, "the offset")
+        value = self.constant(span, what)
         if isinstance(value, int | Decimal | float) and not isinstance(value, bool):
             return value
         told = self.session.value(f"CAST(({self.text(span)}) AS STRING)")
         if value is None or told is None or not str(told).upper().startswith("INTERVAL"):
-            raise SashError(f"the offset of a frame must be a number or an interval, got {source.shown(lo, hi)}")
+            raise SashError(f"{what} must be a number or an interval, got {source.shown(lo, hi)}")
         return _as_interval(parse(str(told)))
 
     def forward(self, span: Span, backward: bool) -> Column:

@@ -27,6 +27,9 @@ class Arguments(Protocol):
     def constant(self, span: Span, what: str) -> Any:
         """The value of an expression that reads no column."""
 
+    def offset(self, span: Span, kind: str, what: str = "the offset of a frame") -> Any:
+        """A constant that is a number, or of RANGE an interval, which may be written as text."""
+
     def is_constant(self, span: Span) -> bool:
         """Whether an expression reads no column."""
 
@@ -101,6 +104,8 @@ def _argument(parameter: d.Parameter, span: Span, arguments: Arguments) -> Any:
     """What a query gives for a parameter."""
     if parameter.takes == d.SHARE:
         return _share(span, arguments)
+    if parameter.takes == d.DISTANCE and arguments.is_constant(span):
+        return arguments.offset(span, "range", parameter.said)
     if parameter.takes in (d.CONSTANT, d.NULLS):
         value = arguments.constant(span, parameter.said)
         return float(value) if isinstance(value, Decimal) else value  # as which SQL reads 0.5

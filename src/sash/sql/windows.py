@@ -24,9 +24,6 @@ FAR = 2**62  # more rows than there are
 class Offsets(Arguments, Protocol):
     """What turns pieces of the query into columns, constants and offsets."""
 
-    def offset(self, span: Span, kind: str) -> Any:
-        """A constant that is a number, or of RANGE an interval, which may be written as text."""
-
     def forward(self, span: Span, backward: bool) -> Any:
         """A column of offsets, each row's own, that refuses NULLs and what is below zero; or its negative."""
 

@@ -146,6 +146,21 @@ def as_bound(given: Any, side: str, kind: str) -> Bound:
     return Bound("offset", offset) if offset else CURRENT
 
 
+def as_distance(argument: str, given: Any) -> int | float | Decimal | Interval:
+    """Read what a user gave as a distance in an order: a number or a span of time, above zero.
+
+    >>> print(as_distance("gap", "30 minutes"), as_distance("gap", 2.5))
+    30 minutes 2.5
+    """
+    found = Interval.parse(given, argument) if isinstance(given, str) else _offset(given)
+    if found is None or (isinstance(found, float | Decimal) and not math.isfinite(found)):
+        takes = "a number, a timedelta, an interval such as '30 minutes' or a column"
+        raise SashError(f"{argument} must be {takes}, got {_shown(given)}")
+    if min(found.parts) < 0 or not found if isinstance(found, Interval) else found <= 0:
+        raise SashError(f"{argument} must be above zero, got {_shown(given)}")
+    return found
+
+
 def is_column(thing: Any) -> bool:
     """Whether it is a column expression, Sash's or PySpark's."""
     return isinstance(thing, Column | Foreign) or is_pyspark(thing, "Column")

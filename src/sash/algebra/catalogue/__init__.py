@@ -17,16 +17,17 @@ from sash.algebra.catalogue import (
     positions,
     ranks,
     selecting,
+    sessions,
     sketches,
     spans,
     sums,
     values,
 )
-from sash.algebra.catalogue.declaring import CONSTANT, FROM_LAST, SHARE, Function, by_name
+from sash.algebra.catalogue.declaring import CONSTANT, DISTANCE, FROM_LAST, SHARE, Function, by_name
 from sash.errors import SashError
 
 _MODULES = (sums, selecting, bits, moments, pairs, positions, ordered, sketches, apache_sketches, ranks, values,
-            holistic, spans)  # fmt: skip
+            holistic, sessions, spans)  # fmt: skip
 
 FUNCTIONS: dict[str, Function] = by_name(function for module in _MODULES for function in module.FUNCTIONS)
 
@@ -49,5 +50,5 @@ def builtin(name: str, *constants: object) -> Any:
 
 
 for _name, _function in FUNCTIONS.items():
-    if not any(_function.takes(each) for each in (CONSTANT, SHARE, FROM_LAST)):
+    if not any(_function.takes(each) for each in (CONSTANT, SHARE, DISTANCE, FROM_LAST)):
         builtin(_name)  # one object for all calls, which others of the catalogue refer to

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sash.algebra import Over
-from sash.algebra.window_function import ShiftFunction
+from sash.algebra.window_function import SessionFunction, ShiftFunction
 from sash.windows import as_window
 from sash.windows.frame import Bound, Frame
 from sash.windows.intervals import Interval
@@ -66,7 +66,8 @@ def reach(over: Over) -> Reach:
 
     Ranks without an order of their own are of the whole partition, whatever the frame: rank, dense_rank and
     row_number need all that is before the row, the others all. So are lead and lag, which need as many rows as
-    their offset says; where they pass over NULLs or over rows that a filter drops, all to their side.
+    their offset says; where they pass over NULLs or over rows that a filter drops, all to their side. A session may
+    begin with any row.
 
     >>> from sash import Window, functions as sf
     >>> found = reach(sf.sum("x").over(Window.orderBy("t").rowsBetween(-2, 5)))
@@ -78,6 +79,8 @@ def reach(over: Over) -> Reach:
         return _of_frame(frame)
     if isinstance(call.aggregate, ShiftFunction):
         return _of_shift(call)
+    if isinstance(call.aggregate, SessionFunction):  # in a descending order, those after it
+        return Reach(Side(everything=True), Side(everything=True))
     return Reach(Side(everything=True), Side(everything=call.aggregate.lower is not None))  # which needs the size
 
 
