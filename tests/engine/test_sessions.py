@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import sash
 from sash import Window
 from sash import functions as sf
+from sash.sql.continuous import aggregate_of
 
 BY = Window.partitionBy("u").orderBy("t")
 DOWN = Window.partitionBy("u").orderBy("t desc")
@@ -175,3 +176,5 @@ def test_a_stream_has_no_window_for_it():
         sash.SashError, match="session_id answers each row of a frame; a window of a stream has one answer"
     ):
         sash.stream(times, time="t").query("n", sf.session_id(5), range="1 hour")
+    for gap in ("5", "interval '5' minutes", "'5 minutes'"):
+        assert not aggregate_of(f"session_id({gap})").columns  # as pipelines and CQL read it

@@ -209,3 +209,9 @@ class _Columns:
         if value is None:
             raise SashError(f"{what} must be a constant, got {self.source.shown(*span)}")
         return float(value) if isinstance(value, Decimal) else value
+
+    def offset(self, span: Span, kind: str, what: str = "the offset of a frame") -> Any:
+        tokens = self.source.tokens[span[0] : span[1]]
+        if self.is_number(span):
+            return self.constant(span, what)
+        return Interval.parse(" ".join(each.value if each.kind == STRING else each.text for each in tokens), what)
