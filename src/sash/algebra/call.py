@@ -99,6 +99,11 @@ class Call:
         """Whether only events that last have an answer."""
         return self.aggregate.of_spans or any(str(each) in WEIGHTS for each in self.columns)
 
+    @property
+    def of_frame(self) -> int:
+        """How many of the columns are of the rows of the frame; the others are of the row that is answered."""
+        return min(getattr(self.aggregate, "of_frame", len(self.columns)), len(self.columns))
+
     def _with_nulls(self, how: str) -> Call:
         if not self.aggregate.ignores_nulls:
             raise SashError(

@@ -44,6 +44,7 @@ class WindowFunction:
     maker: Callable[..., Any] | None = field(default=None, init=False, compare=False, repr=False)
 
     per_row: ClassVar[bool] = False  # whether it answers a row of the frame, not the frame
+    of_frame: ClassVar[int] = MANY  # how many of its columns are of the rows of the frame, not of the row that asks
     of_spans: ClassVar[bool] = False  # whether only events that last have an answer
     nth: ClassVar[tuple[int, bool] | None] = None  # the place of the row whose value it is, and whether from the last
 
@@ -93,6 +94,7 @@ class RankFunction(WindowFunction):
     lower: Callable[[Any, Any, Any, tuple[Any, ...]], tuple[Any, Any]] | None = None
 
     per_row: ClassVar[bool] = True
+    of_frame: ClassVar[int] = 0
 
     @property
     def by_row(self) -> bool:
@@ -121,6 +123,7 @@ class ShiftFunction(WindowFunction):
     ahead: int = 1
 
     per_row: ClassVar[bool] = True
+    of_frame: ClassVar[int] = 1
     by_row: ClassVar[bool] = True
 
     @property
@@ -138,6 +141,8 @@ class QuantileFunction(WindowFunction):
     distinct: bool = True
     exact: bool = True
     discrete: bool = False
+
+    of_frame: ClassVar[int] = 1
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,6 +6,7 @@ other, strings compare by their bytes. A column has one key where its values lea
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,16 @@ def tie_keys(column: Any) -> list[np.ndarray]:
     """
     array = _plain(column)
     return _placed(_equal(array, ties=True), array)
+
+
+def known_rows(columns: Iterable[Any]) -> np.ndarray | None:
+    """In which rows no column is NULL; None where none is in any.
+
+    >>> known_rows([pa.array([1, None]), pa.array([1, 2])]).tolist()
+    [True, False]
+    """
+    masks = [mask for mask in (_valid(_plain(column)) for column in columns) if mask is not None]
+    return np.logical_and.reduce(masks) if masks else None
 
 
 def _key(array: pa.Array, ties: bool = False) -> np.ndarray:

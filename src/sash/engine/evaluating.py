@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -29,15 +30,18 @@ from sash.engine.answering.ranks import rank
 from sash.engine.answering.sessions import session
 from sash.engine.answering.values import shift, value
 from sash.engine.elsewhere import Elsewhere
+from sash.engine.others import OtherRows
 from sash.engine.placing import placed
-from sash.engine.reading import checked, expressions_of
+from sash.engine.reading import checked, expressions_of, expressions_of_others
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.tables import as_arrow, column_names, with_columns
 from sash.engine.ties import break_ties
-from sash.errors import column_named
+from sash.errors import SashError, column_named
 from sash.expressions.binding import check_names
 from sash.kernels.threads import threads
+from sash.libraries import is_spark
 from sash.planner import Choice, Plan, Sorting, Step, choose
+from sash.windows import WindowSpec
 
 FAMILIES = {
     RankFunction: rank,
@@ -66,7 +70,7 @@ def evaluate(
     found: dict[str, pa.Array] = {}
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
-        if not arrival:
+        if not arrival or _window(group).others:
             break_ties(rows, group, tie_breakers)
         found |= answers(rows, group)
     return with_columns(frame, {name: found[name] for name in columns})
@@ -78,7 +82,7 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     sortings = []
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
-        window = next(iter(group.values())).window
+        window = _window(group)
         steps: list[Step] = []
         for name, over in group.items():
             rows.turn()
@@ -130,9 +134,22 @@ def _opened(
 ) -> tuple[pa.Table, dict[str, Over]]:
     """The table that a frame is, with the columns that all expressions need, and those asked for, checked."""
     names = column_names(frame)
-    given = checked(columns, names)
+    given = checked(columns, names, names_of_others)
     wanted = [check_names(each, names) for over in (*given.values(), *tie_breakers) for each in expressions_of(over)]
     return as_arrow(frame, frozenset().union(*wanted)), given
+
+
+def names_of_others(table: Any) -> list[str]:
+    """The columns of the table of ``Window.of``."""
+    if is_spark(table):
+        raise SashError(
+            "the table of Window.of must be in memory like the frame that asks, got a DataFrame of Spark; "
+            "let both be of Spark, or collect it with toArrow()"
+        )
+    try:
+        return column_names(table)
+    except SashError as error:
+        raise SashError(f"in the table of Window.of, {error}") from None
 
 
 def _specifications(columns: Mapping[str, Over]) -> dict[Any, dict[str, Over]]:
@@ -143,17 +160,30 @@ def _specifications(columns: Mapping[str, Over]) -> dict[Any, dict[str, Over]]:
     return groups
 
 
+def _window(group: Mapping[str, Over]) -> WindowSpec:
+    """The window of expressions whose rows are sorted in one way."""
+    window: WindowSpec = next(iter(group.values())).window
+    return window
+
+
 def _sorted(table: pa.Table, group: Mapping[str, Over]) -> SortedPartitions:
-    window = next(iter(group.values())).window
-    return SortedPartitions(table, window.partition, window.order)
+    window = _window(group)
+    if window.others is None:
+        return SortedPartitions(table, window.partition, window.order)
+    names = column_names(window.others.table)
+    wanted = [check_names(each, names) for over in group.values() for each in expressions_of_others(over)]
+    return OtherRows(table, as_arrow(window.others.table, frozenset().union(*wanted)), window)
 
 
-def _sorting(rows: SortedPartitions, window: Any) -> str:
+def _sorting(rows: SortedPartitions, window: WindowSpec) -> str:
     count = max(len(rows.segments) - 1, 0)
     partitions = f"{count:,} partition{'s' * (count != 1)}"
     by = " ".join(f"{word} {', '.join(map(str, what))}" for word, what in
                   (("partition by", window.partition), ("order by", window.order)) if what)  # fmt: skip
     how = "in order as they came" if rows.permutation is None else "sorted once"
+    if isinstance(rows, OtherRows):
+        window = replace(window, given=None, sides="both")
+        return f"{rows.rows:,} {window!r}: {partitions}, {how}; bounds by one merge of both sides"
     return f"{by or 'all rows'}: {partitions}, {how}"
 
 

@@ -62,7 +62,7 @@ def kept_before(kept: np.ndarray) -> np.ndarray:
     kept = np.ascontiguousarray(kept, np.bool_)
     parts = shares(len(kept))
     counted = np.cumsum([0, *(np.count_nonzero(kept[r0:r1]) for r0, r1 in parts)])
-    _on_all(lambda r0, r1, n: routines.count_kept(kept, r0, r1, int(n), before), parts, counted)
+    on_all(lambda r0, r1, n: routines.count_kept(kept, r0, r1, int(n), before), parts, counted)
     return before
 
 
@@ -88,11 +88,11 @@ def edges_among(edges: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 def _mapped(routine: Callable[..., int], before: np.ndarray, places: np.ndarray) -> np.ndarray:
     out = np.empty(len(places), places.dtype)
-    _on_all(lambda r0, r1: routine(before, places, r0, r1, out), shares(len(places)))
+    on_all(lambda r0, r1: routine(before, places, r0, r1, out), shares(len(places)))
     return out
 
 
-def _on_all(task: Callable[..., Any], parts: list[tuple[int, int]], *more: Any) -> list[Any]:
+def on_all(task: Callable[..., Any], parts: list[tuple[int, int]], *more: Any) -> list[Any]:
     """Run a task for every part of the rows, on all threads; ``more`` has something for each part."""
     return together([partial(task, *part, *rest) for part, *rest in zip(parts, *more, strict=False)])
 
@@ -113,7 +113,7 @@ class _Rows:
     def filled(self, routine: Callable[..., int], *arguments: Any) -> np.ndarray:
         """An edge, written by a routine in one pass."""
         out = np.empty(self.count, self.dtype)
-        _on_all(lambda r0, r1, p: routine(self.segments, p, r0, r1, *arguments, out), self.parts, self.partitions)
+        on_all(lambda r0, r1, p: routine(self.segments, p, r0, r1, *arguments, out), self.parts, self.partitions)
         return out
 
     def partition_edge(self, stops: bool) -> np.ndarray:
@@ -135,7 +135,7 @@ class _Rows:
     def peer_stops(self) -> np.ndarray:
         out = np.empty(self.count, self.dtype)
         lasts = [np.searchsorted(self.peers, self.peers[r1 - 1], "right") for _, r1 in self.parts if r1]
-        _on_all(lambda r0, r1, last: routines.peer_stops(self.peers, r0, r1, int(last), out), self.parts, lasts)
+        on_all(lambda r0, r1, last: routines.peer_stops(self.peers, r0, r1, int(last), out), self.parts, lasts)
         return out
 
     @cached_property
@@ -163,14 +163,14 @@ def _edge(
     if kind != "rows" and bound.is_current_row:
         return rows.peer_stops if past else rows.peers
     name = f"{kind}Between: {'end' if stops else 'start'}"
-    each = None if bound.column is None else _offsets(offsets, rows.count, name)
+    each = None if bound.column is None else offsets_of_rows(offsets, rows.count, name)
     if keys is not None:
         found = keys.targets(bound.constant if each is None else each, past, name)
         stretches = rows.known_rows(keys.valid)
         if found.ascend:
             return rows.filled(routines.merge_edge, *stretches, found.keys, found.targets, found.shift, int(past))
         return rows.filled(routines.seek_edge, *stretches, found.keys, found.targets, int(past))
-    whole = _NONE if each is None else _whole(each, name)
+    whole = _NONE if each is None else whole_offsets(each, name)
     more = int(stops) + (max(-rows.count - 1, min(bound.constant, rows.count)) if each is None else 0)
     if kind == "groups":
         return rows.filled(routines.groups_edge, *rows.groups, whole, more)
@@ -194,7 +194,7 @@ def _settled(rows: _Rows, frame: Frame, lo: np.ndarray, hi: np.ndarray) -> Bound
 
 
 def _survey(rows: _Rows, lo: np.ndarray, hi: np.ndarray) -> int:
-    found = _on_all(lambda r0, r1: routines.survey(lo, hi, r0, r1), rows.parts)
+    found = on_all(lambda r0, r1: routines.survey(lo, hi, r0, r1), rows.parts)
     return int(np.bitwise_or.reduce(found))
 
 
@@ -202,14 +202,14 @@ def _torn(rows: _Rows, bounds: Bounds, groups: tuple[np.ndarray, np.ndarray], ke
     lo, hi = bounds.lo, bounds.hi
     a, b, own = np.empty_like(lo), np.empty_like(hi), np.empty_like(lo) if keep_own else NOTHING
     for edges, out in zip(groups, (a, b), strict=True):
-        _on_all(lambda r0, r1, edges=edges, out=out: routines.cut_to_frames(edges, lo, hi, r0, r1, out), rows.parts)
+        on_all(lambda r0, r1, edges=edges, out=out: routines.cut_to_frames(edges, lo, hi, r0, r1, out), rows.parts)
     if keep_own:
-        _on_all(lambda r0, r1: routines.rows_in_frames(lo, hi, r0, r1, own), rows.parts)
+        on_all(lambda r0, r1: routines.rows_in_frames(lo, hi, r0, r1, own), rows.parts)
     shape = MONOTONIC if bounds.moves_forward else ARBITRARY
     return Bounds(lo, hi, rows.count, shape, a=a, b=b, own=own)
 
 
-def _offsets(values: Any, rows: int, name: str) -> pa.Array:
+def offsets_of_rows(values: Any, rows: int, name: str) -> pa.Array:
     """The offsets of all rows, none of them unknown."""
     offsets = plain_array(values)
     if len(offsets) != rows:
@@ -219,7 +219,8 @@ def _offsets(values: Any, rows: int, name: str) -> pa.Array:
     return offsets
 
 
-def _whole(offsets: pa.Array, name: str) -> np.ndarray:
+def whole_offsets(offsets: pa.Array, name: str) -> np.ndarray:
+    """Offsets as whole numbers of 64 bits."""
     if not pa.types.is_integer(offsets.type):
         raise SashError(f"{name} must be a column of whole numbers, got one of type {offsets.type}")
     if offsets.type == pa.uint64():  # beyond 64 bits is beyond every partition

@@ -52,19 +52,19 @@ Answer = Numbers | Rows | Whole
 
 
 def placed(rows: SortedPartitions, answer: Answer) -> pa.Array:
-    """The answers as an Arrow array, in the order in which the rows came."""
+    """The answers as an Arrow array, in the order in which the rows that ask came."""
     if isinstance(answer, Whole):
-        if rows.permutation is None:
+        if rows.askers is None:
             return answer.array
-        inverse = np.empty_like(rows.permutation)
-        inverse[rows.permutation] = np.arange(rows.rows, dtype=inverse.dtype)
+        inverse = np.empty_like(rows.askers)
+        inverse[rows.askers] = np.arange(len(inverse), dtype=inverse.dtype)
         return answer.array.take(pa.array(inverse))
     if isinstance(answer, Rows):
         return _taken(rows, answer)
     values, valid = answer.values, answer.valid
-    if rows.permutation is not None:
-        values = _scattered(values, rows.permutation)
-        valid = None if valid is None else _scattered(valid, rows.permutation)
+    if rows.askers is not None:
+        values = _scattered(values, rows.askers)
+        valid = None if valid is None else _scattered(valid, rows.askers)
     array = pa.array(values, mask=None if valid is None or valid.all() else ~valid)
     return array if answer.type is None or array.type == answer.type else array.cast(answer.type, safe=False)
 
@@ -87,10 +87,10 @@ def _scattered(values: np.ndarray, permutation: np.ndarray) -> np.ndarray:
 
 def _taken(rows: SortedPartitions, answer: Rows) -> pa.Array:
     places, none = answer.places, answer.places < 0
-    if rows.permutation is not None:
-        if len(rows.permutation):
-            places = rows.permutation[places]  # whatever is at -1 is masked below
-        places, none = _scattered(places, rows.permutation), _scattered(none, rows.permutation)
+    if rows.permutation is not None and len(rows.permutation):
+        places = rows.permutation[places]  # whatever is at -1 is masked below
+    if rows.askers is not None:
+        places, none = _scattered(places, rows.askers), _scattered(none, rows.askers)
     some = bool(none.any())
     taken = take(answer.source, pa.array(places, mask=none if some else None))
     if answer.default is not None:

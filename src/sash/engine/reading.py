@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -17,65 +18,103 @@ from sash.windows import as_window
 from sash.windows.frame import Bound
 
 Change = Callable[[Expression], Expression]
+NamesOf = Callable[[Any], Sequence[str]]
 
 
 def arguments_of(over: Over) -> list[Expression]:
     """What the function is computed of: its arguments, its filter, its own orders and its frame's own offsets."""
-    call, frame = over.call, as_window(over.window).frame
-    found = [as_column(column) for column in call.columns]
-    found += [] if call.condition is None else [as_predicate(call.condition)]
-    found += [as_order(order).column for order in call.order]
-    found += [bound.column for bound in (frame.start, frame.end) if bound.column is not None]
-    return found
+    return [*_of_rows(over), *_of_asker(over)]
 
 
 def expressions_of(over: Over) -> list[Expression]:
-    """Every expression that a window expression reads, those of its window included.
+    """Every expression that a window expression reads of the table that it is added to.
 
     >>> from sash import Window, functions as sf
     >>> expressions_of(sf.first("bid").order_by("qty desc").over(Window.partitionBy("stock").orderBy("ts")))
     [bid, qty, stock, ts]
     """
+    others = as_window(over.window).others
+    if others is None:
+        return [*_of_rows(over), *_of_asker(over), *_sorting(over)]
+    return [*_of_asker(over), *others.on, *([] if others.at is None else [others.at])]
+
+
+def expressions_of_others(over: Over) -> list[Expression]:
+    """Every expression that a window expression reads of another table, if its frames are of such rows."""
+    return [] if as_window(over.window).others is None else [*_of_rows(over), *_sorting(over)]
+
+
+def tie_breakers_of(over: Over) -> list[Expression]:
+    """What rows that are equal in the order of the window are told apart by: all that is read of them."""
+    return arguments_of(over) if as_window(over.window).others is None else _of_rows(over)
+
+
+def _of_rows(over: Over) -> list[Expression]:
+    """What a function reads of the rows of its frames."""
+    call = over.call
+    found = [as_column(column) for column in call.columns[: call.of_frame]]
+    found += [] if call.condition is None else [as_predicate(call.condition)]
+    return found + [as_order(order).column for order in call.order]
+
+
+def _of_asker(over: Over) -> list[Expression]:
+    """What is read of the row that is answered: values to be ranked, shares and offsets of its own."""
+    call, frame = over.call, as_window(over.window).frame
+    found = [as_column(column) for column in call.columns[call.of_frame :]]
+    return found + [bound.column for bound in (frame.start, frame.end) if bound.column is not None]
+
+
+def _sorting(over: Over) -> list[Expression]:
     window = as_window(over.window)
-    return [*arguments_of(over), *window.partition, *(order.column for order in window.order)]
+    return [*window.partition, *(order.column for order in window.order)]
 
 
-def rewritten(over: Over, change: Change) -> Over:
+def rewritten(over: Over, change: Change, others: Change | None = None) -> Over:
     """The window expression with every expression that it reads changed; constants stay.
+
+    ``others`` changes what it reads of another table, where its frames are of such rows.
 
     >>> from sash import Window, col, functions as sf
     >>> rewritten(sf.sum("bid").over(Window.orderBy("ts desc")), lambda expression: col(f"{expression.key}_1"))
     sum(bid_1) over (order by ts_1 desc)
     """
 
-    def changed(expression: Expression) -> Expression:
+    def of_asker(expression: Expression) -> Expression:
         return expression if isinstance(expression, Literal) else change(expression)
 
+    def of_rows(expression: Expression) -> Expression:
+        return expression if isinstance(expression, Literal) else (others or change)(expression)
+
     def ordered(order: Order) -> Order:
-        return replace(order, column=changed(order.column))
+        return replace(order, column=of_rows(order.column))
 
     def bounded(bound: Bound) -> Bound:
-        return bound if bound.column is None else replace(bound, offset=changed(bound.column))
+        return bound if bound.column is None else replace(bound, offset=of_asker(bound.column))
 
     call, window = over.call, as_window(over.window).checked()
-    given = window.given
+    given, table = window.given, window.others
     window = replace(
         window,
-        partition=tuple(map(changed, window.partition)),
+        partition=tuple(map(of_rows, window.partition)),
         order=tuple(map(ordered, window.order)),
         given=given and replace(given, start=bounded(given.start), end=bounded(given.end)),
+        others=table and replace(table, on=tuple(map(of_asker, table.on)), at=table.at and of_asker(table.at)),
     )
+    columns = tuple(map(as_column, call.columns))
     call = replace(
         call,
-        columns=tuple(changed(as_column(column)) for column in call.columns),
-        condition=None if call.condition is None else changed(as_predicate(call.condition)),
+        columns=(*map(of_rows, columns[: call.of_frame]), *map(of_asker, columns[call.of_frame :])),
+        condition=None if call.condition is None else of_rows(as_predicate(call.condition)),
         order=tuple(ordered(as_order(order)) for order in call.order),
     )
     return replace(over, call=call, window=window)
 
 
-def checked(columns: Mapping[str, Over], names: Sequence[str]) -> dict[str, Over]:
-    """The expressions, with windows that are whole; raises where something is not what it should be."""
+def checked(columns: Mapping[str, Over], names: Sequence[str], names_of: NamesOf | None = None) -> dict[str, Over]:
+    """The expressions, with windows that are whole; raises where something is not what it should be.
+
+    ``names_of`` gives the columns of another table, where frames are of its rows.
+    """
     if not isinstance(columns, Mapping):
         raise SashError(f"columns must map names to window expressions, got {type(columns).__name__}")
     found: dict[str, Over] = {}
@@ -87,11 +126,37 @@ def checked(columns: Mapping[str, Over], names: Sequence[str]) -> dict[str, Over
         if names.count(name) > 1:
             raise SashError(f"the column {name!r} cannot be replaced: there are {names.count(name)} of that name")
         found[name] = replace(over, window=as_window(over.window).checked())
-        for order in (*found[name].window.order, *map(as_order, over.call.order)):
-            _check_order(order, names)
+        _check_asks(found[name])
+        others = found[name].window.others
+        theirs = names if others is None or names_of is None else names_of(others.table)
         for expression in expressions_of(found[name]):
             check_names(expression, names)
+        with _said_of(others):
+            for order in (*found[name].window.order, *map(as_order, over.call.order)):
+                _check_order(order, theirs)
+            for expression in expressions_of_others(found[name]):
+                check_names(expression, theirs)
     return found
+
+
+@contextmanager
+def _said_of(others: Any) -> Iterator[None]:
+    """Let an error say that it is about another table, if there is one."""
+    try:
+        yield
+    except SashError as error:
+        raise error if others is None else SashError(f"in the table of Window.of, {error}") from None
+
+
+def _check_asks(over: Over) -> None:
+    """Refuse functions of a row of the frame, where the row is not one of them."""
+    function, others = over.call.aggregate, over.window.others
+    if others is None or not getattr(function, "per_row", False) or (over.call.columns and not function.of_frame):
+        return
+    raise SashError(
+        f"{over.call} asks for a row of its own frame, and a row is not among the rows of Window.of; "
+        'sf.rank(sash.col("price")).order_by("price") ranks a value of the row among them, and sf.nth_value takes one'
+    )
 
 
 def _hint(thing: Any) -> str:

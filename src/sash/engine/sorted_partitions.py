@@ -46,11 +46,14 @@ class SortedPartitions:
         self._rankings: Memo[tuple[Orders, Remaining], Ranking] = Memo()
         self._identities: Memo[Columns, np.ndarray] = Memo()
         self._occurrences: Memo[tuple[Columns, Remaining], tuple[np.ndarray, np.ndarray]] = Memo()
-        parts = [equality_key(evaluate(column, table)) for column in partition]
+        parts = self._partition_keys(partition)
         orders = [key for each in order for key in self._order_key(each)]
         self.permutation = self._sorted([*parts, *orders])
         self.segments = self._starts(parts)
         self.order_keys = [self.placed(key) for key in orders]
+
+    def _partition_keys(self, partition: tuple[Expression, ...]) -> list[np.ndarray]:
+        return [equality_key(evaluate(column, self.table)) for column in partition]
 
     def _sorted(self, keys: list[np.ndarray]) -> np.ndarray | None:
         """Where the row at each position came from; None where the rows are in order already."""
@@ -102,6 +105,19 @@ class SortedPartitions:
     def placed(self, values: np.ndarray) -> np.ndarray:
         """Values of the rows as they came, by position."""
         return values if self.permutation is None else values[self.permutation]
+
+    @property
+    def askers(self) -> np.ndarray | None:
+        """Which row each frame answers, by its number as the rows came; None where they came in this order."""
+        return self.permutation
+
+    def asked(self, expression: Expression) -> pa.Array:
+        """A column of the rows that ask, as these came."""
+        return self.source(expression)
+
+    def by_partition(self) -> tuple[np.ndarray, np.ndarray | slice]:
+        """How many rows ask for frames of each partition, and which of the frames these are, partition by partition."""
+        return np.diff(self.segments), slice(None)
 
     def break_ties(self, columns: Iterable[Expression]) -> None:
         """Put peers in the order of some columns, so that what is asked does not depend on how the rows came.

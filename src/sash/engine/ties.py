@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from sash.algebra import Over
-from sash.engine.reading import arguments_of
+from sash.engine.reading import tie_breakers_of
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.expressions.columns import Expression, Literal, Name
 
@@ -22,7 +22,7 @@ def break_ties(rows: SortedPartitions, columns: Mapping[str, Over], tie_breakers
     """
     mine = {_sorting(over) for over in columns.values()}
     overs = (*columns.values(), *(over for over in tie_breakers if _sorting(over) in mine))
-    found = {each.key: each for over in overs for each in arguments_of(over)}
+    found = {each.key: each for over in overs for each in tie_breakers_of(over)}
     used = sorted((each for each in found.values() if not isinstance(each, Literal)), key=_text)
     if used and any(depends_on_ties(over, rows) for over in columns.values()):
         rows.break_ties(used)
@@ -44,7 +44,7 @@ def depends_on_ties(over: Over, rows: SortedPartitions) -> bool:
     """
     if not over.call.aggregate.exact or over.window.frame.kind == "rows":
         return True
-    return any(_has_floats(rows.source(each).type) for each in arguments_of(over))
+    return any(_has_floats(rows.source(each).type) for each in tie_breakers_of(over))
 
 
 def _has_floats(kind: pa.DataType) -> bool:

@@ -226,6 +226,57 @@ def merge_edge(
 
 
 @routine
+def merge_between(
+    starts: Any,
+    p: int,
+    r0: int,
+    r1: int,
+    firsts: Any,
+    lasts: Any,
+    keys: Any,
+    targets: Any,
+    shift: Any,
+    stops: int,
+    out: Any,
+) -> int:
+    """Write where rows of another table begin, or stop, whose keys reach the target of each row.
+
+    Rows from ``starts[p]`` on look at the keys from ``firsts[p]`` to ``lasts[p]``; keys and targets ascend. Few rows
+    among many keys step by doubling, others merge.
+    """
+    more, stop = shift[0], np.uint64(stops)
+    while starts[p] < r1:
+        begin, end = max(starts[p], r0), min(starts[p + 1], r1)
+        first, last = firsts[p], lasts[p]
+        if begin < end:
+            j = first if begin == starts[p] else _seek(keys, first, last, first, targets[begin] + more, stops)
+            if 16 * (end - begin) < last - first:
+                for i in range(begin, end):
+                    j = _seek(keys, first, last, j, targets[i] + more, stops)
+                    out[i] = j
+            else:
+                row, row_end, key, key_end = np.uint64(begin), np.uint64(end), np.uint64(j), np.uint64(last)
+                _merge(keys, targets, more, stop, row, row_end, key, key_end, out)
+        p += 1
+    return 0
+
+
+@routine
+def seek_between(
+    starts: Any, p: int, r0: int, r1: int, firsts: Any, lasts: Any, keys: Any, targets: Any, stops: int, out: Any
+) -> int:
+    """Write the same where targets go back and forth."""
+    while starts[p] < r1:
+        first, last = firsts[p], lasts[p]
+        j = first
+        for i in range(max(starts[p], r0), min(starts[p + 1], r1)):
+            j = _seek(keys, first, last, j, targets[i], stops)
+            out[i] = j
+        p += 1
+    return 0
+
+
+@routine
 def survey(lo: Any, hi: Any, r0: int, r1: int) -> int:
     """Find whether an edge ever falls, and whether a frame begins after its end."""
     falls = crosses = 0

@@ -48,12 +48,16 @@ def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[Inputs, dict[
     """What the window expressions read, and these expressions, checked, over what the workers receive."""
     if frame.isStreaming:
         raise SashError("withColumns takes a batch DataFrame, got a streaming one")
-    given = checked(columns, frame.columns)
+    given = checked(columns, frame.columns, _refused)
     inputs = Inputs(frame, tuple(given))
     for name, over in given.items():
         if not over.window.order and _needs_order(over):
             raise SashError(f"{name}: {over.call} needs an orderBy on Spark, where rows have no order of their own")
     return inputs, {name: inputs.read(_whole(over)) for name, over in given.items()}
+
+
+def _refused(table: object) -> list[str]:
+    raise SashError("Window.of takes frames in memory, got a Spark DataFrame to add columns to")
 
 
 def _whole(over: Over) -> Over:

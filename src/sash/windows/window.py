@@ -8,7 +8,7 @@ from typing import Any
 
 from sash.errors import SashError
 from sash.expressions.columns import Column, Foreign, Order, as_column
-from sash.expressions.orders import as_order
+from sash.expressions.orders import as_order, asc
 from sash.windows.frame import (
     CLOSED,
     CURRENT_ROW,
@@ -21,6 +21,7 @@ from sash.windows.frame import (
     as_bound,
     is_column,
 )
+from sash.windows.others import Others, checked_table, pair_of, pairs_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,16 +33,22 @@ class WindowSpec:
     given: Frame | None = None  # the frame, where one was given
     exclusion: str = "no others"
     sides: str = "both"  # which bounds of a range are in it
+    others: Others | None = None  # of whose rows the frames are, where they are not the table's own
 
     is_sash_window = True
 
     def partitionBy(self, *cols: Any) -> WindowSpec:
         """Give each combination of these columns a partition of its own; replaces the partitions before."""
+        if self.others:
+            raise SashError("partitionBy does not go with Window.of, whose on= says which rows a row may see")
         return replace(self, partition=_each(cols, _partition_column))
 
     def orderBy(self, *cols: Any) -> WindowSpec:
         """Order the rows of a partition: "ts", "price desc nulls last", or sf.desc of a column; replaces the order."""
-        return replace(self, order=_each(cols, as_order))._agreeing()
+        order = _each(cols, as_order)
+        if self.others:  # among rows of one time
+            order = (*self._checked_at("orderBy").order[:1], *order)
+        return replace(self, order=order)._agreeing()
 
     def rowsBetween(self, start: Any, end: Any) -> WindowSpec:
         """Take so many rows before or after the current one; negative is before."""
@@ -57,6 +64,8 @@ class WindowSpec:
 
     def exclude(self, rows: str) -> WindowSpec:
         """Leave out of the frame the "current row", its "group" of peers, its "ties", or "no others"."""
+        if self.others:
+            raise SashError("exclude does not go with Window.of: a row is not among the rows of the other table")
         if not isinstance(rows, str) or (wanted := " ".join(rows.lower().split())) not in EXCLUSIONS:
             raise SashError(f"exclude takes one of {', '.join(map(repr, EXCLUSIONS))}, got {rows!r}")
         return replace(self, exclusion=wanted)
@@ -91,7 +100,8 @@ class WindowSpec:
     @property
     def partition_key(self) -> tuple[Any, ...]:
         """What makes two windows have the same partitions; hashable."""
-        return tuple(column.key for column in self.partition)
+        columns = tuple(column.key for column in self.partition)
+        return (self.others.key, *columns) if self.others else columns
 
     @property
     def order_key(self) -> tuple[Any, ...]:
@@ -110,23 +120,40 @@ class WindowSpec:
         return hash(self.key)
 
     def __repr__(self) -> str:
-        words = [f"partition by {', '.join(map(repr, self.partition))}"] if self.partition else []
-        if self.order:
-            words.append(f"order by {', '.join(map(_order_words, self.order))}")
+        order = self.order
+        if self.others:
+            words = [self.others.words(self.partition, order[0].column if order else None)]
+            order = order[1:]
+        else:
+            words = [f"partition by {', '.join(map(repr, self.partition))}"] if self.partition else []
+        if order:
+            words.append(f"order by {', '.join(map(_order_words, order))}")
         if self.given or self.exclusion != "no others" or self.sides != "both":
             words.append(repr(self.frame))
         return " ".join(words) or "all rows"
 
     def _between(self, kind: str, start: Any, end: Any) -> WindowSpec:
         frame = Frame(kind, as_bound(start, "start", kind), as_bound(end, "end", kind))
+        if self.others and kind == "groups":
+            raise SashError("groupsBetween does not go with Window.of, which takes rangeBetween and rowsBetween")
+        if self.others and not (frame.start.is_unbounded and frame.end.is_unbounded):
+            self._checked_at(f"{kind}Between")
         return replace(self, given=frame)._agreeing()
 
     def _agreeing(self) -> WindowSpec:
         """Refuse a range over several order keys, and sides of what is no range, as soon as both are known."""
         if self.given:
             replace(self.given, closed=self.sides)
-        if self.given and self.given.kind == "range" and self.given.has_offset and len(self.order) > 1:
+        several = len(self.order) > 1 and not self.others  # whose frames are by the first key, what follows breaks ties
+        if self.given and self.given.kind == "range" and self.given.has_offset and several:
             raise SashError(f"rangeBetween with an offset needs exactly one order key, got {len(self.order)}")
+        return self
+
+    def _checked_at(self, method: str) -> WindowSpec:
+        if not self.order:
+            raise SashError(
+                f"{method} needs Window.of(table, on=..., at=...): at says what the bounds are counted from"
+            )
         return self
 
 
@@ -166,6 +193,31 @@ class Window:
     def groupsBetween(start: Any, end: Any) -> WindowSpec:
         """Take so many groups of peers before or after the current row's."""
         return WindowSpec().groupsBetween(start, end)
+
+    @staticmethod
+    def of(table: Any, on: Any = None, at: Any = None) -> WindowSpec:
+        """Frames over the rows of another table: those equal in ``on``, around each row's ``at``.
+
+        Args:
+            table: where the rows of the frames are from: a frame of any kind; beside a Spark DataFrame, one of Spark.
+            on: what is equal on both sides: a name, a list of names, or ``{"left": "right"}``; without it, all rows.
+            at: a time or a number by which frames reach back and forth: a name, or a pair of names.
+
+        >>> import pyarrow as pa
+        >>> from sash import functions as sf, withColumns
+        >>> labels = pa.table({"user": ["a", "b", "a"], "day": [5, 5, 9]})
+        >>> events = pa.table({"user": ["a", "a", "b", "a"], "day": [1, 4, 5, 8], "spent": [5, 7, 2, 1]})
+        >>> past = Window.of(events, on="user", at="day").rangeBetween(-7, -1)
+        >>> withColumns(labels, {"spent": sf.sum("spent").over(past)})["spent"].to_pylist()
+        [12, None, 8]
+
+        """
+        pairs, ats = pairs_of(on), pair_of(at)
+        return WindowSpec(
+            partition=tuple(right for _, right in pairs),
+            order=() if ats is None else (asc(ats[1]),),
+            others=Others(checked_table(table), tuple(left for left, _ in pairs), None if ats is None else ats[0]),
+        )
 
     @staticmethod
     def exclude(rows: str) -> WindowSpec:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
 from sash.engine.answering.asking import Question
+from sash.engine.comparing import together
 from sash.engine.encoding import order_key
 from sash.engine.sorted_rows import Selection
 from sash.errors import SashError
-from sash.expressions.arrow.casting import convert
-from sash.expressions.arrow.promotion import common_type
-from sash.expressions.arrow.values import Trouble, plain
 from sash.kernels.sorting import groups, rank_within
 
 
@@ -21,37 +18,38 @@ def thresholds(question: Question, selection: Selection) -> tuple[np.ndarray, np
     Rows and values are ranked together: each partition is followed by the values its rows ask for.
     """
     rows = question.rows
+    counts, asking = rows.by_partition()
     lengths = np.diff(rows.segments)
-    count = rows.rows
-    within = np.arange(count) - np.repeat(rows.segments[:-1], lengths)
-    row_at = np.repeat(2 * rows.segments[:-1], lengths) + within
-    value_at = row_at + np.repeat(lengths, lengths)
+    segments = np.append(0, np.cumsum(lengths + counts)).astype(np.int64)
+    row_at, value_at = _spread(segments[:-1], lengths), _spread(segments[:-1] + lengths, counts)
+    total = int(segments[-1])
     keys = []
     for order, column in zip(question.orders, question.columns, strict=True):
-        key, value = rows.source(order.column), rows.source(column)
-        both = _together(key, value)
+        key, value = rows.source(order.column), rows.asked(column)
+        both = together(key, value)
         if both is None:
             raise SashError(f"{column} must be of the type of {order.column}, {key.type}, got {value.type}")
         for each in order_key(both, order.descending, order.nulls_first):
-            woven = np.empty(2 * count, np.uint64)
-            woven[row_at], woven[value_at] = rows.placed(each[:count]), rows.placed(each[count:])
+            values = each[rows.rows :]
+            woven = np.empty(total, np.uint64)
+            woven[row_at] = rows.placed(each[: rows.rows])
+            woven[value_at] = (values if rows.askers is None else values[rows.askers])[asking]
             keys.append(woven)
-    ranked = rank_within(keys, 2 * rows.segments)
+    ranked = rank_within(keys, segments)
     start, stop = groups(keys, ranked)
-    asked = np.zeros(2 * count, np.bool_)
-    asked[row_at] = True if selection.mask is None else selection.mask
-    below = np.zeros(2 * count + 1, rows.dtype)
-    np.cumsum(asked[ranked.order], out=below[1:])
-    return below[start[value_at]], below[stop[value_at]]
+    selected = np.zeros(total, np.bool_)
+    selected[row_at] = True if selection.mask is None else selection.mask
+    below = np.zeros(total + 1, rows.dtype)
+    np.cumsum(selected[ranked.order], out=below[1:])
+    found = []
+    for edges in (start, stop):
+        limits = np.zeros(len(question.rows.asked(question.columns[0])), rows.dtype)
+        limits[asking] = below[edges[value_at]]
+        found.append(limits)
+    return found[0], found[1]
 
 
-def _together(key: pa.Array, value: pa.Array) -> pa.Array | None:
-    """Keys and then values, in a type that takes both, as for a comparison in Spark; None where there is none."""
-    if key.type == value.type:
-        return pa.concat_arrays([key, value])
-    key, value = plain(key), plain(value)
-    try:
-        kind = common_type([key, value])
-        return pa.concat_arrays([convert(key, kind), convert(value, kind)])
-    except (Trouble, pa.ArrowException):
-        return None
+def _spread(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The numbers from each start on, as many as its length says, one after the other."""
+    before = np.cumsum(lengths) - lengths
+    return np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)

@@ -101,8 +101,7 @@ def _shares(question: Question, share: Any) -> np.ndarray:
     """One share for all rows, or one for each; NaN where it is NULL."""
     if isinstance(share, (int, float)):
         return np.array([share], np.float64)
-    rows = question.rows
-    array = rows.source(share)
+    array, askers = question.rows.asked(share), question.rows.askers
     given = numbers(array, question.function.name)
     given = np.where(array.is_valid().to_numpy(zero_copy_only=False), given, np.nan) if array.null_count else given
     if np.any((given < 0) | (given > 1)):
@@ -111,7 +110,7 @@ def _shares(question: Question, share: Any) -> np.ndarray:
         )
     if len(given) == 1:
         return given.astype(np.float64)
-    return np.ascontiguousarray(rows.placed(given), np.float64)
+    return np.ascontiguousarray(given if askers is None else given[askers], np.float64)
 
 
 def _side_by_side(answers: list[pa.Array], frames: int, kind: pa.DataType) -> pa.Array:
