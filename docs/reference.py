@@ -155,10 +155,10 @@ def rebuilt(spark, text: str) -> str:
 
 
 def main() -> int:
-    from sash.spark.queries import quiet_session
+    from sash.spark.local import quiet_session
 
     before = PAGE.read_text()
-    after = rebuilt(quiet_session(2), before)
+    after = rebuilt(quiet_session(), before)
     if "--check" not in sys.argv:
         PAGE.write_text(after)
     print(f"{PAGE.name} {'is up to date' if after == before else 'is stale' if '--check' in sys.argv else 'written'}")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sash.errors import SashError
     from sash.expressions import col
     from sash.frames import explain, withColumns
+    from sash.spark.local import local_spark
     from sash.sql.registry import register
     from sash.sql.running import sql
     from sash.streams import stream
@@ -30,6 +31,7 @@ _HOMES = {
     "delta": "sash.windows.extents",
     "explain": "sash.frames",
     "functions": "sash.functions",
+    "local_spark": "sash.spark.local",
     "options": "sash.options",
     "punctuation": "sash.windows.extents",
     "register": "sash.sql.registry",
@@ -47,6 +49,7 @@ __all__ = [
     "delta",
     "explain",
     "functions",
+    "local_spark",
     "options",
     "punctuation",
     "register",

@@ -15,9 +15,9 @@ from sash.errors import SashError
 def started(tables: list[str]) -> Any:
     """A session that knows these files by their names."""
     named = [_named(each) for each in tables]
-    from sash.spark import queries
+    from sash.spark import local, queries
 
-    spark = queries.quiet_session(os.cpu_count() or 1)
+    spark = local.quiet_session()
     for name, path in named:
         queries.file(spark, path).createOrReplaceTempView(name)
     return spark
@@ -25,9 +25,9 @@ def started(tables: list[str]) -> Any:
 
 def for_pipeline(said: Any) -> Any:
     """The session that a pipeline asks for: on this machine, unless it or the environment names another place."""
-    from sash.spark import queries
+    from sash.spark import local
 
-    return queries.quiet_session(os.cpu_count() or 1, said.master, said.remote, said.packages, said.conf)
+    return local.quiet_session(said.master, said.remote, said.packages, said.conf)
 
 
 @contextmanager

@@ -38,6 +38,11 @@ def threads() -> int:
         if not asked.isdecimal() or int(asked) < 1:
             raise SashError(f"SASH_THREADS must be a whole number, at least 1, got {asked!r}")
         return int(asked)
+    return usable_cores()
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

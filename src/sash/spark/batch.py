@@ -26,7 +26,7 @@ from sash.spark.worker import answers_of, evaluation, types_of
 
 def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
     """The frame with a column for each window expression."""
-    failures.install()
+    failures.foresee(frame.sparkSession)
     inputs, asked = opened(frame, columns)
     schema = inputs.schema()
     kinds = types_of(asked, schema)

@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException, PythonException
 from sash import errors
 from sash.errors import SashError
 from sash.spark.hidden import plain, readable
+from sash.spark.interpreters import REMEDY, check_workers
 
 # Where PySpark looks the converter up when it raises: for a JVM of its own, and for Connect.
 CONVERTERS = ["pyspark.errors.exceptions.captured", "pyspark.sql.connect.client.core"]
@@ -26,6 +27,7 @@ END = r"(?=\n\s*\n|\n\s+at |\n\s*SQLSTATE: |\n\s*Driver stacktrace|\s*\Z)"  # th
 RAISED = re.compile(r"^sash\.errors\.(\w+): (.*?)" + END, re.DOTALL | re.MULTILINE)
 OFFSET = re.compile(r"\[USER_RAISED_EXCEPTION\] (the offset of a frame must be [^\n]*?)\s*(?:SQLSTATE|\n|$)")
 FRAMES = re.compile(r"(?:[ \t].*\n)*")
+NEEDED_FIRST = ("sash", "pyarrow")  # what a worker imports before any code of Sash runs
 MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)[\w.]*'", re.MULTILINE)
 # what Spark says of a checkpoint whose state was kept by another operator: ours of 0.1.0.dev0
 OLDER = "Stateful operators in the metadata: [(OperatorId: 0 -> OperatorName: transformWithStateInPySparkExec"
@@ -41,6 +43,12 @@ def install() -> None:
         module = sys.modules.get(name)
         if module is not None:
             _wrap(module)
+
+
+def foresee(spark: Any) -> None:
+    """The same for the workers of a session, which is refused where they are certain to fail."""
+    install()
+    check_workers(spark)
 
 
 def _wrap(module: ModuleType) -> None:
@@ -80,7 +88,7 @@ def recognised(error: Any) -> SashError | None:
     if raised is not None:
         return made(raised[1], raised[2].strip())
     missing = MISSING.search(told)
-    if missing is not None and (missing[1] == "sash" or re.search(r'File "[^"\n]*[/\\]sash[/\\]', told)):
+    if missing is not None and (missing[1] in NEEDED_FIRST or re.search(r'File "[^"\n]*[/\\]sash[/\\]', told)):
         return made("SashError", _advice(missing[1]))
     return None
 
@@ -107,7 +115,4 @@ def _both(name: str, stands_for: Any) -> type[SashError]:
 
 
 def _advice(module: str) -> str:
-    return (
-        f"the Python of the Spark workers cannot import {module}: install sash there, or set PYSPARK_PYTHON "
-        "(or spark.pyspark.python), before the session starts, to a Python that has it"
-    )
+    return f"the Python of the Spark workers cannot import {module}: install sash there, or {REMEDY}"

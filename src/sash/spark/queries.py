@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import re
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +12,7 @@ from pyspark.sql import SparkSession
 
 from sash.errors import SashError
 from sash.libraries import is_pandas_on_spark, is_spark, library_of
-from sash.spark import failures
-from sash.spark.java import ensure_java
+from sash.spark import failures, local
 
 FILE = re.compile(r"\.(parquet|csv|tsv|json|jsonl|ndjson|orc)(\.gz|\.bz2|\.zst)?/?$", re.IGNORECASE)
 
@@ -80,7 +76,7 @@ def session(spark: Any, frames: Iterable[Any]) -> Any:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    return _new({})
+    return local.made({})
 
 
 def file(spark: Any, path: str) -> Any:
@@ -124,34 +120,3 @@ def _as_arrow(table: Any, library: str, kind: str) -> Any:
     if library == "polars" and kind == "DataFrame":
         return table.to_arrow()
     return pa.Table.from_pandas(table, preserve_index=False) if (library, kind) == ("pandas", "DataFrame") else None
-
-
-def quiet_session(
-    cores: int,
-    master: str | None = None,
-    remote: str | None = None,
-    packages: Sequence[str] = (),
-    more: Mapping[str, Any] | None = None,
-) -> Any:
-    """A session for a terminal: a progress bar, and otherwise only what is asked for."""
-    failures.install()
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it would print what is told already
-    conf = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "true",
-        "spark.log.level": "OFF",
-        "spark.sql.shuffle.partitions": str(2 * cores),
-        **({"spark.master": master} if master else {}),
-        **({"spark.remote": remote} if remote else {}),
-        **({"spark.jars.packages": ",".join(packages)} if packages else {}),
-        **(more or {}),
-    }
-    return _new(conf)
-
-
-def _new(conf: dict[str, Any]) -> Any:
-    """A session; its workers run this Python, unless the environment names another one."""
-    if "spark.remote" not in conf:
-        ensure_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return SparkSession.builder.appName("sash").config(map=conf).getOrCreate()

@@ -20,6 +20,7 @@ from sash.algebra import Over
 from sash.engine.ranges import Cuts, KeyOrder, Sample, cut, expected, reach, together
 from sash.engine.summaries import is_summarised, may_split
 from sash.options import asked_memory, budget
+from sash.spark.by_value import shipped
 from sash.spark.inputs import Inputs
 from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARIES, SUMMARY, piecewise, sampling, summarising
 from sash.spark.routing import searched, searches
@@ -110,7 +111,7 @@ class Ranged:
             routed = routed.repartitionById(pieces, F.col(own))
         schema = StructType([StructField(name, BinaryType()) for name in SUMMARY])
         made = routed.select(*named).mapInArrow(
-            summarising(self.columns, self.tie_breakers, list(taken), which, splits), schema
+            shipped(summarising(self.columns, self.tie_breakers, list(taken), which, splits)), schema
         )
         # one text: after each row Spark asks a list column for its size, which takes as long as it has rows
         packed = F.concat_ws(":", *map(F.base64, SUMMARY))

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
-from pyspark import cloudpickle
 
 from sash import options
 from sash.engine.memory import within_memory
@@ -23,6 +22,7 @@ from sash.engine.streams.shard import Plan, Seen, Shard
 from sash.engine.streams.shipping import Body
 from sash.engine.streams.sources import with_late
 from sash.errors import SashError
+from sash.spark.by_value import dumps, loads
 from sash.spark.passing import shown
 from sash.spark.worker import begin
 from sash.version import VERSION
@@ -50,7 +50,7 @@ class Sent(NamedTuple):
 
     def packed(self) -> bytes:
         """The same as bytes, behind the version of the Sash that wrote them."""
-        return VERSION.encode() + b"\n" + cloudpickle.dumps(self)  # type: ignore[no-untyped-call]
+        return VERSION.encode() + b"\n" + dumps(self)
 
 
 @lru_cache(maxsize=16)
@@ -58,7 +58,7 @@ def opened(sent: bytes) -> Sent:
     """What was packed, read once by each worker."""
     version, _, body = sent.partition(b"\n")
     begin(version.decode())
-    return cloudpickle.loads(body)
+    return loads(body)
 
 
 class Processor(Protocol):

@@ -37,6 +37,7 @@ from sash.expressions.columns import Column as Expressed
 from sash.expressions.columns import Foreign
 from sash.spark import failures
 from sash.spark.inputs import spark_column
+from sash.spark.local import PROVIDER, ROCKSDB
 from sash.spark.passing import as_schema, columns_of, narrowed, numbered, refuse_unknown, shown, told
 from sash.spark.processor import Shards
 from sash.spark.shards import GIVEN, SEEN, Sent, labels, opened
@@ -47,8 +48,6 @@ from sash.windows.intervals import Interval
 WATERMARK = "__sash_watermark"
 DELAY = "spark.watermarkDelayMs"  # what Spark writes on a column that has a watermark
 UNMARKED = "sash.unmarked"  # what we write on one that follows none, with the reason
-PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 BODIES = "label int, task int, kind int, body binary"
 PROTOBUF = (6, 33)
 PARTITIONS = "spark.sql.shuffle.partitions"
@@ -116,7 +115,7 @@ class StreamingSource(SparkSource):
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
         """The answers, as a streaming DataFrame."""
         _need_protobuf()
-        failures.install()
+        failures.foresee(self.frame.sparkSession)
         operator = board.open(emit, starts)
         answers = operator.answer_schema
         refuse_unknown(answers)

@@ -37,6 +37,7 @@ from sash.expressions.columns import Foreign, Name
 from sash.expressions.naming import quoted
 from sash.planner.streams import StreamPlan
 from sash.spark import failures
+from sash.spark.by_value import shipped
 from sash.spark.inputs import arrow_types, spark_column
 from sash.spark.passing import COMPUTED, as_schema, columns_of, narrowed, numbered, refuse_unknown, shown, told
 from sash.spark.worker import beginning
@@ -167,7 +168,7 @@ class SparkSource(Source):
         whole: bool,
     ) -> DataFrame:
         """Move rows by key, and let one task have all rows of a key; ``given`` says what of answers and late rows."""
-        failures.install()
+        failures.foresee(self.frame.sparkSession)
         frame, settings, _, _ = self._read(board._settings, board._queries)
         names = list(scheme.schema.names) if whole or scheme.whole_rows else columns_of(scheme)
         kept = scheme if names == list(scheme.schema.names) else narrowed(scheme, names)
@@ -184,11 +185,11 @@ class SparkSource(Source):
                 for answers, aside in answer_rows(came, opened, limits):
                     yield from told(given(answers, aside), schema)
 
-        return placed.mapInArrow(work, from_arrow_schema(schema))
+        return placed.mapInArrow(shipped(work), from_arrow_schema(schema))
 
     def _by_partials(self, board: Any, operator: Operator) -> DataFrame:
         """Fold rows where they are, move partials by key, and answer windows there."""
-        failures.install()
+        failures.foresee(self.frame.sparkSession)
         frame = self._read(board._settings, board._queries).frame
         names = columns_of(operator.scheme)
         scheme, slicer = narrowed(operator.scheme, names), operator.slicer
@@ -214,8 +215,8 @@ class SparkSource(Source):
                 for table in answer_partials(came, opened, limits):
                     yield from told(table, answers)
 
-        folded = numbered(frame, names).mapInArrow(fold, from_arrow_schema(partials))
+        folded = numbered(frame, names).mapInArrow(shipped(fold), from_arrow_schema(partials))
         columns = [F.col(quoted(name)) for name in keys]
         return (folded.repartition(*columns) if columns else folded.repartition(1)).mapInArrow(
-            answer, from_arrow_schema(answers)
+            shipped(answer), from_arrow_schema(answers)
         )

@@ -84,7 +84,7 @@ def report(
 def session(folder: Path) -> Iterator[Any]:
     """A Spark on this machine, with what is best for its own windows, too."""
     from sash.cli.starting import printing_to
-    from sash.spark import queries
+    from sash.spark import local
 
     os.environ.pop("SPARK_REMOTE", None)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -102,7 +102,7 @@ def session(folder: Path) -> Iterator[Any]:
         f"{STORE}.rocksdb.changelogCheckpointing.enabled": "true",
     }
     with printing_to(folder / "spark.log"):
-        spark = queries.quiet_session(cores, f"local[{cores}]", more=conf)
+        spark = local.quiet_session(f"local[{cores}]", more=conf)
     try:
         yield spark
     finally:
