@@ -67,7 +67,7 @@ def kept_before(kept: np.ndarray) -> np.ndarray:
 
 
 def remapped(bounds: Bounds, kept: np.ndarray | None) -> Bounds:
-    """The same frames over the rows kept alone, given a mask, or the counts that ``kept_before`` gives for it."""
+    """The same frames over the indices of rows kept, given a mask, or the counts that ``kept_before`` gives for it."""
     if kept is None:
         return bounds
     before = kept_before(kept) if kept.dtype == np.bool_ else kept
@@ -82,13 +82,13 @@ def remapped(bounds: Bounds, kept: np.ndarray | None) -> Bounds:
 
 
 def edges_among(edges: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """The places of edges, of groups or of segments too, among the rows kept."""
+    """The indices of edges, of groups or of segments too."""
     return _mapped(routines.through, before, edges)
 
 
-def _mapped(routine: Callable[..., int], before: np.ndarray, places: np.ndarray) -> np.ndarray:
-    out = np.empty(len(places), places.dtype)
-    on_all(lambda r0, r1: routine(before, places, r0, r1, out), shares(len(places)))
+def _mapped(routine: Callable[..., int], before: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    out = np.empty(len(edges), edges.dtype)
+    on_all(lambda r0, r1: routine(before, edges, r0, r1, out), shares(len(edges)))
     return out
 
 

@@ -14,6 +14,7 @@ from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.promotion import family
 from sash.expressions.arrow.values import Trouble, plain
+from sash.kernels.coordinates import Positions
 
 if TYPE_CHECKING:
     from sash.engine.sorted_partitions import SortedPartitions
@@ -29,13 +30,13 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The position whose value is the answer, -1 for none; and the column, as its rows came.
+class Taken:
+    """The positions whose values are the answers, -1 for none; and the column, as its rows came.
 
     Where there is none, the answer is NULL, or the row's own value of ``default``.
     """
 
-    places: np.ndarray
+    positions: Positions
     source: pa.Array
     default: pa.Array | None = None
     type: pa.DataType | None = None
@@ -48,7 +49,7 @@ class Whole:
     array: pa.Array
 
 
-Answer = Numbers | Rows | Whole
+Answer = Numbers | Taken | Whole
 
 
 def placed(rows: SortedPartitions, answer: Answer) -> pa.Array:
@@ -59,7 +60,7 @@ def placed(rows: SortedPartitions, answer: Answer) -> pa.Array:
         inverse = np.empty_like(rows.askers)
         inverse[rows.askers] = np.arange(len(inverse), dtype=inverse.dtype)
         return answer.array.take(pa.array(inverse))
-    if isinstance(answer, Rows):
+    if isinstance(answer, Taken):
         return _taken(rows, answer)
     values, valid = answer.values, answer.valid
     if rows.askers is not None:
@@ -69,14 +70,14 @@ def placed(rows: SortedPartitions, answer: Answer) -> pa.Array:
     return array if answer.type is None or array.type == answer.type else array.cast(answer.type, safe=False)
 
 
-def take(array: pa.Array, places: pa.Array) -> pa.Array:
-    """Values at places; texts that are too long in all for one array become large ones."""
+def take(array: pa.Array, numbers: pa.Array) -> pa.Array:
+    """Values by their numbers; texts that are too long in all for one array become large ones."""
     try:
-        return array.take(places)
+        return array.take(numbers)
     except pa.ArrowInvalid:
         if array.type not in WIDER:
             raise
-        return array.cast(WIDER[array.type]).take(places)
+        return array.cast(WIDER[array.type]).take(numbers)
 
 
 def _scattered(values: np.ndarray, permutation: np.ndarray) -> np.ndarray:
@@ -85,14 +86,15 @@ def _scattered(values: np.ndarray, permutation: np.ndarray) -> np.ndarray:
     return out
 
 
-def _taken(rows: SortedPartitions, answer: Rows) -> pa.Array:
-    places, none = answer.places, answer.places < 0
+def _taken(rows: SortedPartitions, answer: Taken) -> pa.Array:
+    numbers: np.ndarray = answer.positions
+    none = numbers < 0
     if rows.permutation is not None and len(rows.permutation):
-        places = rows.permutation[places]  # whatever is at -1 is masked below
+        numbers = rows.permutation[numbers]  # whatever is at -1 is masked below
     if rows.askers is not None:
-        places, none = _scattered(places, rows.askers), _scattered(none, rows.askers)
+        numbers, none = _scattered(numbers, rows.askers), _scattered(none, rows.askers)
     some = bool(none.any())
-    taken = take(answer.source, pa.array(places, mask=none if some else None))
+    taken = take(answer.source, pa.array(numbers, mask=none if some else None))
     if answer.default is not None:
         kind = taken.type
         taken = pc.if_else(pa.array(none), _as_type(answer.default, kind), taken).cast(kind)  # narrow decimals widen

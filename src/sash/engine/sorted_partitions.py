@@ -19,6 +19,7 @@ from sash.engine.sorted_rows import Ranking, Remaining, Selection
 from sash.engine.tables import one_array
 from sash.expressions.columns import Expression, Order
 from sash.expressions.evaluation import evaluate, predicate
+from sash.kernels.coordinates import RowNumbers
 from sash.kernels.sorting import argsort, groups, occurrences, rank_within
 from sash.kernels.sorting.radix import in_order
 from sash.kernels.structures.ranked import Ranked
@@ -55,12 +56,12 @@ class SortedPartitions:
     def _partition_keys(self, partition: tuple[Expression, ...]) -> list[np.ndarray]:
         return [equality_key(evaluate(column, self.table)) for column in partition]
 
-    def _sorted(self, keys: list[np.ndarray]) -> np.ndarray | None:
-        """Where the row at each position came from; None where the rows are in order already."""
+    def _sorted(self, keys: list[np.ndarray]) -> RowNumbers | None:
+        """The number of the row at each position, as they came; None where the rows are in order already."""
         if not keys or self.rows < 2:
             return None
         whole = np.array([0, self.rows], np.int64)
-        return None if in_order(keys, whole) else argsort(keys)
+        return None if in_order(keys, whole) else RowNumbers(argsort(keys))
 
     def _starts(self, keys: list[np.ndarray]) -> np.ndarray:
         """Where each partition starts, and then the number of rows."""
@@ -139,7 +140,7 @@ class SortedPartitions:
         if in_order(keys, groups):
             return
         if self.permutation is None:
-            self.permutation = np.arange(self.rows, dtype=self.dtype)
+            self.permutation = RowNumbers(np.arange(self.rows, dtype=self.dtype))
         self.permutation[where] = came[rank_within(keys, groups).order]
 
     def _heads(self) -> np.ndarray:
@@ -226,8 +227,8 @@ class SortedPartitions:
             return self.order_keys
         return self._keys.once(name, lambda: [self.placed(key) for order in orders for key in self._order_key(order)])
 
-    def ranking(self, orders: tuple[Order, ...], kept: Selection) -> Ranking:
-        """All rows ranked by an order of a function's own, and the places of all rows among those kept."""
+    def ranking(self, orders: tuple[Order, ...], selection: Selection) -> Ranking:
+        """All rows ranked by an order of a function's own, and where each would be among those of a selection."""
         names = tuple(order.key for order in orders)
         keys = self.keys(orders)
         ranked = self._ranked.once(names, lambda: rank_within(keys, self.segments))
@@ -235,7 +236,7 @@ class SortedPartitions:
         def equals(stops: bool) -> np.ndarray:
             return self._equals.once((stops, names), lambda: groups(keys, ranked, stops)[stops])
 
-        return self._rankings.once((names, kept.key), lambda: Ranking(ranked, equals, kept))
+        return self._rankings.once((names, selection.key), lambda: Ranking(ranked, equals, selection))
 
     def identity(self, columns: tuple[Expression, ...]) -> np.ndarray:
         """One key for each position that is the same where some columns are."""
@@ -244,7 +245,11 @@ class SortedPartitions:
             name, lambda: self.placed(combined([equality_key(evaluate(each, self.table)) for each in columns]))
         )
 
-    def occurrences(self, columns: tuple[Expression, ...], kept: Selection) -> tuple[np.ndarray, np.ndarray]:
-        """For each row kept, where its value occurs before and after it in the partition."""
-        name = tuple(column.key for column in columns), kept.key
-        return self._occurrences.once(name, lambda: occurrences(kept.only(self.identity(columns)), kept.segments))
+    def occurrences(self, columns: tuple[Expression, ...], selection: Selection) -> tuple[np.ndarray, np.ndarray]:
+        """For each index, the one at which its value occurs before it in the partition, and after it."""
+        name = tuple(column.key for column in columns), selection.key
+
+        def find() -> tuple[np.ndarray, np.ndarray]:
+            return occurrences(selection.only(self.identity(columns)), selection.segments)
+
+        return self._occurrences.once(name, find)

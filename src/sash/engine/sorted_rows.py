@@ -11,6 +11,7 @@ import numpy as np
 from sash.engine.framing import Framed, edges_among, kept_before, remapped
 from sash.engine.memo import Memo
 from sash.kernels.algorithm import Occurrences
+from sash.kernels.coordinates import Indices, Positions, Ranks
 from sash.kernels.operations.window_order import looked_up
 from sash.kernels.structures.ranked import Ranked
 from sash.windows.bounds import Bounds
@@ -35,42 +36,42 @@ class Remaining(NamedTuple):
 
 
 class Selection:
-    """The positions that are left, numbered anew; all of them where there is no mask."""
+    """The positions that are left, numbered anew by an index; all of them where there is no mask."""
 
     def __init__(self, rows: Framing, mask: np.ndarray | None, key: Remaining) -> None:
         self.of, self.mask, self.key = rows, mask, key
         self._bounds: Memo[Any, Bounds] = Memo()
         if mask is None:
             self.before: np.ndarray | None = None
-            self.rows: np.ndarray | None = None
+            self.positions: Positions | None = None  # of each index
             self.length, self.segments = rows.rows, rows.segments
         else:
             self.before = kept_before(mask)
-            self.rows = np.flatnonzero(mask).astype(rows.dtype)
-            self.length = len(self.rows)
+            self.positions = Positions(np.flatnonzero(mask).astype(rows.dtype))
+            self.length = len(self.positions)
             self.segments = np.append(np.unique(self.before[rows.segments[:-1]]), self.length).astype(np.int64)
             if len(self.segments) > 1 and self.segments[-2] == self.length:
                 self.segments = self.segments[:-1]
 
     def only(self, values: np.ndarray) -> np.ndarray:
-        """Occurrences by position, of the rows kept."""
-        return values if self.rows is None else values[self.rows]
+        """Those of values by position that are left, by index."""
+        return values if self.positions is None else values[self.positions]
 
-    def original(self, places: np.ndarray) -> np.ndarray:
-        """The positions, among all rows, of places among the rows kept; -1 stays."""
-        return places if self.rows is None else looked_up(self.rows, places)
+    def positions_of(self, indices: Indices) -> Positions:
+        """The positions of indices; -1 stays."""
+        return Positions(indices if self.positions is None else looked_up(self.positions, indices))
 
-    def places(self) -> np.ndarray:
-        """The place among the rows kept of each position; -1 for one left out."""
+    def indices(self) -> Indices:
+        """The index of each position; -1 for one left out."""
         before = self.counts_before()
-        return before if self.mask is None else np.where(self.mask, before, self.of.dtype.type(-1))
+        return Indices(before if self.mask is None else np.where(self.mask, before, self.of.dtype.type(-1)))
 
     def counts_before(self) -> np.ndarray:
-        """How many of the rows kept come before each position."""
+        """How many of the positions left come before each position."""
         return np.arange(self.of.rows, dtype=self.of.dtype) if self.before is None else self.before[:-1]
 
     def bounds(self, frame: Any) -> Bounds:
-        """The frames of all rows, over the rows kept."""
+        """The frames of all rows, over the indices of those left."""
         framed = self.of.framed(frame)
         if self.before is None:
             return framed.bounds
@@ -78,7 +79,7 @@ class Selection:
         return self._bounds.once(frame.key, lambda: remapped(framed.bounds, before))
 
     def groups(self, frame: Any) -> tuple[np.ndarray, np.ndarray] | None:
-        """What EXCLUDE takes out around each row, over the rows kept, whether in the frame or not."""
+        """What EXCLUDE takes out around each row, over the indices of those left, whether in the frame or not."""
         framed = self.of.framed(frame)
         if framed.groups is None or self.before is None:
             return framed.groups
@@ -87,45 +88,45 @@ class Selection:
 
 
 class Ranking:
-    """Rows kept, ranked by an order of their own; and for every row, kept or not, where it would be.
+    """The rows of a selection, ranked by an order of their own; and for every row, in it or not, where it would be.
 
-    ``own`` is for each row how many rows kept have a smaller rank than itself.
+    ``own`` is for each row how many rows of the selection have a smaller rank than itself.
     """
 
-    def __init__(self, ranked: Ranked, equals: Callable[[bool], np.ndarray], kept: Selection) -> None:
+    def __init__(self, ranked: Ranked, equals: Callable[[bool], np.ndarray], selection: Selection) -> None:
         self.equals, self.own, self.ranked = equals, ranked.rank, ranked
-        self.kept, self.below = kept, None
-        if kept.mask is not None and kept.before is not None:
-            by_rank = kept.mask[ranked.order]
+        self.selection, self.below = selection, None
+        if selection.mask is not None and selection.before is not None:
+            by_rank = selection.mask[ranked.order]
             self.below = np.zeros(len(ranked) + 1, ranked.rank.dtype)
             np.cumsum(by_rank, out=self.below[1:])
             self.own = self.below[ranked.rank]
-            order = kept.before[ranked.order[by_rank]]
+            order = selection.before[ranked.order[by_rank]]
             rank = np.empty_like(order)
             rank[order] = np.arange(len(order), dtype=order.dtype)
-            self.ranked = Ranked(order, rank, kept.segments)
+            self.ranked = Ranked(order, rank, selection.segments)
 
-    def places(self, ranks: np.ndarray) -> np.ndarray:
-        """The places, among the rows kept, of ranks; -1 stays."""
-        return looked_up(self.ranked.order, ranks)
+    def indices_of(self, ranks: Ranks) -> Indices:
+        """The indices of ranks; -1 stays."""
+        return Indices(looked_up(self.ranked.order, ranks))
 
     @cached_property
     def start(self) -> np.ndarray:
-        """How many rows kept come before the first equal of each row."""
+        """How many rows of the selection come before the first equal of each row."""
         start = self.equals(False)
         return start if self.below is None else self.below[start]
 
     @cached_property
     def stop(self) -> np.ndarray:
-        """How many rows kept come before the row after the last equal of each row."""
+        """How many rows of the selection come before the row after the last equal of each row."""
         stop = self.equals(True)
         return stop if self.below is None else self.below[stop]
 
     @cached_property
     def codes(self) -> Codes:
-        """The rows kept, numbered by value: equal ones alike."""
+        """The rows of the selection, numbered by value: equal ones alike."""
         order = self.ranked.order
-        group = self.kept.only(self.equals(False))[order]  # the same for rows that are equal
+        group = self.selection.only(self.equals(False))[order]  # the same for rows that are equal
         head = np.ones(len(order), np.bool_)
         head[1:] = group[1:] != group[:-1]
         heads = np.zeros(len(order) + 1, order.dtype)
@@ -136,20 +137,20 @@ class Ranking:
         again = np.flatnonzero(~head)  # equal rows are ranked by position
         previous[order[again]] = order[again - 1]
         following[order[again - 1]] = order[again]
-        return Codes(codes, previous, following, heads, order[head], int(heads[-1]))
+        return Codes(codes, previous, following, heads, Indices(order[head]), int(heads[-1]))
 
 
 class Codes(NamedTuple):
-    """Occurrences as numbers in their order, and where each occurs before and after, by place.
+    """Occurrences as numbers in their order, and where each occurs before and after, by index.
 
-    ``heads`` is for each rank how many different values have a smaller one, ``firsts`` the first place of each code.
+    ``heads`` is for each rank how many different values have a smaller one, ``firsts`` the first index of each code.
     """
 
     codes: np.ndarray
     previous: np.ndarray
     following: np.ndarray
     heads: np.ndarray
-    firsts: np.ndarray
+    firsts: Indices
     distinct: int
 
     @property

@@ -316,20 +316,20 @@ def count_kept(kept: Any, r0: int, r1: int, counted: int, before: Any) -> int:
 
 
 @routine
-def through(before: Any, places: Any, r0: int, r1: int, out: Any) -> int:
-    """Write the place of each edge among the rows kept."""
+def through(before: Any, positions: Any, r0: int, r1: int, out: Any) -> int:
+    """Write the index of each edge."""
     for i in range(r0, r1):
-        out[np.uint64(i)] = before[np.uint64(places[np.uint64(i)])]
+        out[np.uint64(i)] = before[np.uint64(positions[np.uint64(i)])]
     return 0
 
 
 @routine
-def rows_through(before: Any, rows: Any, r0: int, r1: int, out: Any) -> int:
-    """Write the place of each row among the rows kept; -1 where it is not kept, or there is none."""
+def rows_through(before: Any, positions: Any, r0: int, r1: int, out: Any) -> int:
+    """Write the index of each position; -1 where it is not kept, or there is none."""
     for i in range(r0, r1):
-        row = rows[i]
-        place = -1
-        if row >= 0 and before[row] < before[row + 1]:
-            place = before[row]
-        out[i] = place
+        position = positions[i]
+        index = -1
+        if position >= 0 and before[position] < before[position + 1]:
+            index = before[position]
+        out[i] = index
     return 0

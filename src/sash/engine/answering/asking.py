@@ -77,7 +77,7 @@ class Question:
 
 
 def occurring(question: Question, columns: tuple[Expression, ...], selection: Selection) -> Occurrences:
-    """The values of some columns of the rows kept, by where each occurs."""
+    """The values of some columns, by the indices at which each occurs."""
     rows = question.rows
     return Occurrences(
         *rows.occurrences(columns, selection),

@@ -12,12 +12,13 @@ from sash.algebra import Aggregate
 from sash.engine.answering.asking import Evaluation, Question, occurring
 from sash.engine.answering.inputs import Lifted, lifted
 from sash.engine.gathering import gathered
-from sash.engine.placing import Answer, Numbers, Rows, Whole
+from sash.engine.placing import Answer, Numbers, Taken, Whole
 from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError
 from sash.kernels.algorithm import DISTINCT_FOLD, FOLD
 from sash.kernels.answers import Answered
 from sash.kernels.compiling import specialise
+from sash.kernels.coordinates import Indices, Positions
 from sash.kernels.inputs import Inputs, exact
 from sash.kernels.operations.merging import unlowered
 from sash.kernels.structures.prefix import prefix
@@ -80,11 +81,11 @@ def read(question: Question, given: Lifted, selection: Selection, answered: Answ
     """Answers of a kernel as values of the type they stand for."""
     function, (values, valid) = question.function, answered
     if function.returns == "row":
-        places = _positions(function, np.where(valid, values, -1), selection.length).astype(question.rows.dtype)
-        return Rows(selection.original(places), question.rows.source(question.columns[0]))
+        indices = _indices(function, np.where(valid, values, -1), selection.length).astype(question.rows.dtype)
+        return Taken(selection.positions_of(Indices(indices)), question.rows.source(question.columns[0]))
     if function.returns == "rows":
         column = question.rows.column(question.columns[0])
-        column = column if selection.rows is None else column.take(pa.array(selection.rows))
+        column = column if selection.positions is None else column.take(pa.array(selection.positions))
         return Whole(gathered(function, column, values, valid))
     meaning = given.meaning
     if isinstance(meaning, Ranking):
@@ -98,8 +99,8 @@ def read(question: Question, given: Lifted, selection: Selection, answered: Answ
         raise SashError(f"{function.name}: lower must give answers of one type that Arrow has: {said}") from None
 
 
-def _positions(function: Aggregate, found: np.ndarray, length: int) -> np.ndarray:
-    """Positions of rows as ``lower`` gave them, -1 for none; what is no position is no row of another frame either."""
+def _indices(function: Aggregate, found: np.ndarray, length: int) -> np.ndarray:
+    """Indices of rows as ``lower`` gave them, -1 for none; what is no index is no row of another frame either."""
     whole = found.astype(np.int64) if found.dtype.kind in "iu" else _whole(found)
     wrong = (whole != found) | (whole < -1) | (whole >= length)
     if wrong.any():
@@ -119,15 +120,15 @@ def _whole(found: np.ndarray) -> np.ndarray:
 def _coded(question: Question, ranking: Ranking, selection: Selection, values: Any, valid: np.ndarray) -> Answer:
     """Codes as the values that they number."""
     codes = ranking.codes
-    places = selection.original(codes.firsts)
+    firsts: np.ndarray = selection.positions_of(codes.firsts)
     source = question.rows.source(question.columns[-1])
     if isinstance(values, pa.ListArray):
         if question.rows.permutation is not None:
-            places = question.rows.permutation[places]
-        items = source.take(pa.array(places)).take(values.flatten())
+            firsts = question.rows.permutation[firsts]
+        items = source.take(pa.array(firsts)).take(values.flatten())
         return Whole(_masked(pa.ListArray.from_arrays(values.offsets, items), valid))
-    found = places[np.where(valid, values, 0)] if codes.distinct else np.zeros(len(valid), np.int64)
-    return Rows(np.where(valid, found, -1).astype(question.rows.dtype), source)
+    positions = firsts[np.where(valid, values, 0)] if codes.distinct else np.zeros(len(valid), np.int64)
+    return Taken(Positions(np.where(valid, positions, -1).astype(question.rows.dtype)), source)
 
 
 def _arrow(values: Any, valid: np.ndarray, meaning: pa.DataType | None) -> pa.Array:

@@ -8,9 +8,10 @@ import numpy as np
 
 from sash.algebra.window_function import Mode
 from sash.engine.answering.asking import Evaluation, Question, occurring
-from sash.engine.placing import Answer, Numbers, Rows
+from sash.engine.placing import Answer, Numbers, Taken
 from sash.expressions.orders import asc
 from sash.kernels.algorithm import DISTINCT, ENTROPY, MODE
+from sash.kernels.coordinates import Indices
 from sash.kernels.operations.window_order import looked_up
 from sash.kernels.sorting import distinct_codes
 from sash.planner import Choice
@@ -38,7 +39,7 @@ def frequency(question: Question) -> Evaluation:
     def mode(choices: Sequence[Choice]) -> Answer:
         codes = rows.ranking(question.orders or (asc(column),), selection).codes
         code = choices[0].run(codes.codes, bounds, codes.distinct)
-        return Rows(selection.original(looked_up(codes.firsts, code)), rows.source(column))
+        return Taken(selection.positions_of(Indices(looked_up(codes.firsts, code))), rows.source(column))
 
     def entropy(choices: Sequence[Choice]) -> Answer:
         codes, distinct = distinct_codes(selection.only(rows.identity((column,))), selection.segments)

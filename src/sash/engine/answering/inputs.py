@@ -35,7 +35,7 @@ class Lifted:
 
 
 def lifted(question: Question, columns: tuple[Expression, ...], selection: Selection) -> Lifted:
-    """The columns that the aggregate lifts, of the rows kept."""
+    """The columns that the aggregate lifts, by index."""
     aggregate: Aggregate = question.function
     if columns and aggregate.takes != "order":
         array = question.rows.column(columns[0])

@@ -10,14 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.answering.asking import Evaluation, Question, occurring
-from sash.engine.answering.searching import select
+from sash.engine.answering.searching import positions_of, select
 from sash.engine.gathering import offsets_of
-from sash.engine.placing import Answer, Rows, Whole, take
+from sash.engine.placing import Answer, Taken, Whole, take
 from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.values import Trouble, plain
 from sash.kernels.algorithm import DISTINCT, SELECT
+from sash.kernels.coordinates import Indices, Positions
 from sash.kernels.operations.listing import first_occurrences, lowered
 from sash.planner import Choice
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
@@ -37,21 +38,21 @@ def listed(question: Question) -> Evaluation:
 
     def answer(choices: Sequence[Choice]) -> Answer:
         if function.returns == "row":
-            places, valid = lowered(function, bounds.sizes())
-            k = np.where(valid, places, -1).astype(bounds.lo.dtype)
+            which, valid = lowered(function, bounds.sizes())
+            k = np.where(valid, which, -1).astype(bounds.lo.dtype)
             found, _ = select(choices[0], ranking, bounds, k)
-            return Rows(selection.original(found if ranking is None else ranking.places(found)), rows.source(column))
+            return Taken(positions_of(found, ranking, selection), rows.source(column))
         if unique:
-            offsets, places = _unique(question, choices[0], selection, bounds, ranking)
+            offsets, indices = _unique(question, choices[0], selection, bounds, ranking)
             starts, stops = _taken(function, np.diff(offsets))
             first = offsets[:-1] + starts
-            offsets, index = _spread(first, stops - starts)
-            return Whole(_lists(question, selection, offsets, places[index]))
+            offsets, which = _spread(first, stops - starts)
+            return Whole(_lists(question, offsets, selection.positions_of(Indices(indices[which]))))
         starts, stops = _taken(function, bounds.sizes())
         offsets, k = _spread(starts, stops - starts)
         asking = bounds.some(np.repeat(np.arange(len(bounds)), stops - starts))
         found, _ = select(choices[0], ranking, asking, k.astype(bounds.lo.dtype))
-        return Whole(_lists(question, selection, offsets, found if ranking is None else ranking.places(found)))
+        return Whole(_lists(question, offsets, positions_of(found, ranking, selection)))
 
     if unique and function.returns != "row":
         return Evaluation((question.task(DISTINCT, bounds),), answer, bounds)
@@ -75,18 +76,18 @@ def _spread(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.nda
 def _unique(
     question: Question, choice: Choice, selection: Selection, bounds: Bounds, ranking: Ranking | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The first occurrences in each frame, in order."""
+    """The indices of the first occurrences in each frame, in order."""
     rows = question.rows
     values = occurring(question, question.columns, selection)
     previous, offsets = values.previous, offsets_of(choice.run(values, bounds))
     if not bounds.holes:
-        places = first_occurrences(previous, bounds.lo, bounds.hi, offsets)
+        indices = first_occurrences(previous, bounds.lo, bounds.hi, offsets)
     else:
-        offsets, places = _across_holes(rows.identity(question.columns), selection, previous, bounds)
+        offsets, indices = _across_holes(rows.identity(question.columns), selection, previous, bounds)
     if ranking is not None:
         owner = np.repeat(np.arange(len(bounds)), np.diff(offsets))
-        places = places[np.lexsort((ranking.ranked.rank[places], owner))]
-    return offsets, places
+        indices = indices[np.lexsort((ranking.ranked.rank[indices], owner))]
+    return offsets, indices
 
 
 def _across_holes(
@@ -96,28 +97,28 @@ def _across_holes(
     pieces = [(bounds.lo, bounds.a), (bounds.b, bounds.hi)]
     if len(bounds.own):
         pieces.insert(1, (np.maximum(bounds.own, 0), np.where(bounds.own < 0, 0, bounds.own + 1)))
-    owners, places = [], []
+    owners, indices = [], []
     for start, stop in pieces:
         counts = np.zeros(len(bounds), np.int64)
         first_occurrences(previous, start, stop, counts, counting=True)
         offsets = offsets_of(counts)
         found = first_occurrences(previous, start, stop, offsets)
         owners.append(np.repeat(np.arange(len(bounds)), np.diff(offsets)))
-        places.append(found)
-    owner, place = np.concatenate(owners), np.concatenate(places)
-    value = selection.only(identity)[place]
-    by_value = np.lexsort((place, value, owner))
-    owner, place, value = owner[by_value], place[by_value], value[by_value]
+        indices.append(found)
+    owner, index = np.concatenate(owners), np.concatenate(indices)
+    value = selection.only(identity)[index]
+    by_value = np.lexsort((index, value, owner))
+    owner, index, value = owner[by_value], index[by_value], value[by_value]
     fresh = np.ones(len(owner), np.bool_)
     fresh[1:] = (owner[1:] != owner[:-1]) | (value[1:] != value[:-1])
-    owner, place = owner[fresh], place[fresh]
-    place = place[np.lexsort((place, owner))]
-    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(bounds)))]), place
+    owner, index = owner[fresh], index[fresh]
+    index = index[np.lexsort((index, owner))]
+    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(bounds)))]), index
 
 
-def _lists(question: Question, selection: Selection, offsets: np.ndarray, places: np.ndarray) -> pa.Array:
+def _lists(question: Question, offsets: np.ndarray, positions: Positions) -> pa.Array:
     function, column = question.function, question.rows.column(question.columns[0])
-    where, starts = pa.array(selection.original(places)), pa.array(offsets, pa.int32())
+    where, starts = pa.array(positions), pa.array(offsets, pa.int32())
     if function.takes != "texts":
         lists = pa.ListArray.from_arrays(starts, take(column, where))
         return lists if function.finish is None or function.unique else function.finish(lists)

@@ -11,9 +11,9 @@ import pyarrow as pa
 from sash.algebra.window_function import Deviation, QuantileFunction
 from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.inputs import numbers
-from sash.engine.answering.searching import select
+from sash.engine.answering.searching import positions_of, select
 from sash.engine.gathering import offsets_of
-from sash.engine.placing import Answer, Numbers, Rows, Whole
+from sash.engine.placing import Answer, Numbers, Taken, Whole
 from sash.engine.sorted_rows import Ranking
 from sash.errors import SashError
 from sash.expressions.orders import asc
@@ -61,7 +61,7 @@ def quantile(question: Question) -> Evaluation:
             first, second = _selected(choice, ranking, bounds, k, None if discrete else lie_between(sizes, share))
         if numeric:  # as in Spark, a double
             return Numbers(*between(values(), ranking.ranked.order, first, second, sizes, share))
-        return Rows(selection.original(ranking.places(first)), source)
+        return Taken(positions_of(first, ranking, selection), source)
 
     def answer(choices: Sequence[Choice]) -> Answer:
         if isinstance(function, Deviation):
@@ -73,8 +73,8 @@ def quantile(question: Question) -> Evaluation:
         return Whole(_side_by_side([by_position(at(each, choices[0])) for each in share], len(bounds), source.type))
 
     def by_position(answer: Any) -> pa.Array:
-        if isinstance(answer, Rows):
-            return rows.column(column).take(pa.array(answer.places, mask=answer.places < 0))
+        if isinstance(answer, Taken):
+            return rows.column(column).take(pa.array(answer.positions, mask=answer.positions < 0))
         return pa.array(answer.values, mask=~answer.valid)
 
     return Evaluation((question.task(DISTINCT_SELECT if question.call.unique else SELECT, bounds),), answer, bounds)

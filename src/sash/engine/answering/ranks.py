@@ -39,7 +39,7 @@ def rank(question: Question) -> Evaluation:
         return _dense(question, selection, ranking, bounds)
 
     def limit() -> np.ndarray:
-        """For each row, how many rows kept come before its equals, before itself, or up to its last equal."""
+        """For each row, how many of the selection come before its equals, before itself, or up to its last equal."""
         if values:
             return thresholds(question, selection)[counts == EQUALS]
         if counts == ITSELF:
@@ -55,7 +55,7 @@ def rank(question: Question) -> Evaluation:
         below += ahead[..., ROWS]
         if function.lower is None:
             return Numbers((below + 1).astype(np.int32))
-        inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, selection.places())
+        inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, selection.indices())
         sizes = bounds.sizes().astype(np.int64)
         sizes += (ahead + behind)[..., ROWS]
         return Numbers(*function.lower(below, sizes, ~inside, function.parameters))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sash.engine.sorted_rows import Ranking
+from sash.engine.sorted_rows import Ranking, Selection
+from sash.kernels.coordinates import Indices, Positions, Ranks
 from sash.planner import Choice
 from sash.windows.bounds import Bounds
 
@@ -14,12 +15,17 @@ from sash.windows.bounds import Bounds
 def select(
     choice: Choice, ranking: Ranking | None, bounds: Bounds, k: np.ndarray, second: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The rank of the k-th row of each frame, and, where asked, of the one after; without a ranking, its position."""
+    """The rank of the k-th row of each frame, and, where asked, of the one after; without a ranking, its index."""
     found: Any = choice.run(None if ranking is None else ranking.ranked, bounds, k, second)
     return found[0], found[1]
 
 
+def positions_of(found: np.ndarray, ranking: Ranking | None, selection: Selection) -> Positions:
+    """The positions of ranks, or without a ranking of indices; -1 stays."""
+    return selection.positions_of(Indices(found) if ranking is None else ranking.indices_of(Ranks(found)))
+
+
 def count_below(choice: Choice, ranking: Ranking | None, bounds: Bounds, threshold: np.ndarray) -> np.ndarray:
-    """How many rows of each frame have a rank below a threshold; without a ranking, a position."""
+    """How many rows of each frame have a rank below a threshold; without a ranking, an index."""
     counts: np.ndarray = choice.run(None if ranking is None else ranking.ranked, bounds, threshold)
     return counts

@@ -31,7 +31,7 @@ def session(question: Question) -> Evaluation:
         raise SashError(f"{question.call} needs an orderBy whose first key is the time")
     time, gaps = rows.order[0], question.columns
     selection = question.selection(time.column, *gaps)
-    given = _lasting(question, selection, rows.column(time.column)) if gaps else selection.rows
+    given = _lasting(question, selection, rows.column(time.column)) if gaps else selection.positions
     bounds = selection.bounds(WHOLE_PARTITION)
 
     def answer(choices: Sequence[Choice]) -> Numbers:
@@ -67,7 +67,7 @@ def _numbers(choice: Choice, segments: np.ndarray, key: pa.Array, gap: Any, desc
 
 def _lasting(question: Question, selection: Selection, key: pa.Array) -> np.ndarray:
     """The positions of the rows that are left and whose gap is above zero."""
-    rows = np.arange(len(key)) if selection.rows is None else selection.rows
+    rows = np.arange(len(key)) if selection.positions is None else selection.positions
     some = pa.array(rows)
     times, gap = key.take(some), plain_array(question.rows.column(question.columns[0]).take(some))
     if types.is_interval(gap.type):  # of months, days and time, of which one may be below zero

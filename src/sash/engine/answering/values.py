@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sash.engine.answering.asking import Evaluation, Question
-from sash.engine.answering.searching import count_below, select
-from sash.engine.placing import Rows
-from sash.engine.sorted_rows import Ranking, Selection
+from sash.engine.answering.searching import count_below, positions_of, select
+from sash.engine.placing import Taken
 from sash.kernels.algorithm import COUNT, SELECT
 from sash.kernels.operations.window_order import holds
 from sash.planner import Choice
@@ -24,14 +23,15 @@ def value(question: Question) -> Evaluation:
     ranking = question.rows.ranking(question.orders, selection) if question.orders else None
     bounds = selection.bounds(question.over.window.frame)
 
-    def answer(choices: Sequence[Choice]) -> Rows:
-        first, _ = select(choices[0], ranking, bounds, _place(question, bounds))
-        return Rows(_positions(first, ranking, selection), question.rows.source(column))
+    def answer(choices: Sequence[Choice]) -> Taken:
+        first, _ = select(choices[0], ranking, bounds, _nth(question, bounds))
+        return Taken(positions_of(first, ranking, selection), question.rows.source(column))
 
     return Evaluation((question.task(SELECT, bounds, ordered=ranking is not None),), answer, bounds)
 
 
-def _place(question: Question, bounds: Bounds) -> np.ndarray:
+def _nth(question: Question, bounds: Bounds) -> np.ndarray:
+    """Which row of its frame is asked for, counted from 0."""
     n, from_last = question.function.nth
     n = min(n, np.iinfo(bounds.lo.dtype).max)  # more than there are rows
     return bounds.sizes() - n if from_last else np.full(len(bounds), n - 1, bounds.lo.dtype)
@@ -50,25 +50,20 @@ def shift(question: Question) -> Evaluation:
     offset = question.function.offset
     ahead = max(min(offset, rows.rows + 1), -rows.rows - 1)  # beyond the last row is beyond it, however far
 
-    def answer(choices: Sequence[Choice]) -> Rows:
-        inside = holds(bounds, selection.places())
+    def answer(choices: Sequence[Choice]) -> Taken:
+        inside = holds(bounds, selection.indices())
         before = selection.counts_before() if ranking is None else ranking.own
-        place = count_below(choices[0], ranking, bounds, before).astype(np.int64) + ahead
-        place -= ~inside if ahead > 0 else 0  # the row itself is not among those counted
+        k = count_below(choices[0], ranking, bounds, before).astype(np.int64) + ahead
+        k -= ~inside if ahead > 0 else 0  # the row itself is not among those counted
         size = bounds.sizes()
-        outside = (place < 0) | (place >= size)
+        outside = (k < 0) | (k >= size)
         if ahead == 0:
             outside |= ~inside
-        k = np.where(outside, -1, place).astype(bounds.lo.dtype)
+        k = np.where(outside, -1, k).astype(bounds.lo.dtype)
         first, _ = select(choices[1], ranking, bounds, k)
         default = rows.source(columns[1]) if len(columns) > 1 else None
-        return Rows(_positions(first, ranking, selection), rows.source(columns[0]), default)
+        return Taken(positions_of(first, ranking, selection), rows.source(columns[0]), default)
 
     ordered = ranking is not None
     tasks = (question.task(COUNT, bounds, ordered=ordered), question.task(SELECT, bounds, ordered=ordered))
     return Evaluation(tasks, answer, bounds)
-
-
-def _positions(found: np.ndarray, ranking: Ranking | None, selection: Selection) -> np.ndarray:
-    """Positions among all rows of ranks, or without a ranking places, among the rows kept; -1 stays."""
-    return selection.original(found if ranking is None else ranking.places(found))

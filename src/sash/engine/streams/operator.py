@@ -391,7 +391,7 @@ class Operator:
         for each in kinds:
             kept, given = counted(Question(whole, each.planned.question.over))
             values, _ = each.kind.inputs.columns("fold", given.columns, kept.length)
-            found.append(Column(values, kept.rows))
+            found.append(Column(values, kept.positions))
         whole.forget()
         return found
 

@@ -93,7 +93,7 @@ class SpanWindows:
         selection, given = counted(Question(whole, planned.question.over))
         kind = Kind(given.aggregate, tuple(column.dtype for column in given.columns))
         values, _ = kind.inputs.columns("fold", given.columns, selection.length)
-        which = slice(None) if selection.rows is None else selection.rows
+        which = slice(None) if selection.positions is None else selection.positions
         key, first, last = self.held.key[which], self.first[which], self.last[which]
         whole.forget()
         states, held = np.zeros(len(windows.key), kind.partial.state), np.zeros(len(windows.key), np.uint8)

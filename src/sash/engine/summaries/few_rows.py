@@ -9,11 +9,13 @@ import numpy as np
 from sash.algebra.catalogue.selecting import MAX_BY, MIN_BY
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
+from sash.engine.answering.searching import positions_of
 from sash.engine.framing import edges_among
 from sash.engine.sorted_rows import Selection
 from sash.engine.summaries.contents import Few, few_of
 from sash.expressions.columns import Order
 from sash.expressions.orders import asc, desc
+from sash.kernels.coordinates import Indices
 from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
 from sash.windows.bounds import Bounds
 
@@ -38,7 +40,7 @@ def few_rows(question: Question, starts: np.ndarray, stops: np.ndarray) -> np.nd
 
 
 def edges(selection: Selection, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where parts start and stop among the rows kept."""
+    """The indices at which parts start and stop."""
     if selection.before is None:
         return starts, stops
     return edges_among(starts, selection.before), edges_among(stops, selection.before)
@@ -52,7 +54,7 @@ def _extremes(question: Question, few: Few, starts: np.ndarray, stops: np.ndarra
     selection, given = counted(replace(question, over=replace(question.over, call=call)))
     bounds = Bounds(*edges(selection, starts, stops), selection.length)
     found = SEGMENT_TREE.run(given.aggregate, given.columns, selection.length, bounds)
-    return selection.original(np.asarray(found.values[found.valid], question.rows.dtype))
+    return selection.positions_of(Indices(np.asarray(found.values[found.valid], question.rows.dtype)))
 
 
 def _from_end(
@@ -66,5 +68,4 @@ def _from_end(
         lo = np.maximum(lo, hi - few.count)
     ranks = np.concatenate([np.zeros(0, np.int64), *(np.arange(*pair) for pair in zip(lo, hi, strict=True))])
     ranks = ranks.astype(question.rows.dtype)
-    places = question.rows.ranking(orders, selection).places(ranks) if orders else ranks
-    return selection.original(places)
+    return positions_of(ranks, question.rows.ranking(orders, selection) if orders else None, selection)

@@ -80,8 +80,8 @@ def summarise(
     part = np.full(len(rows.segments) - 1, -1, np.int32)
     part[chosen] = np.arange(len(chosen))
     owner = part[np.searchsorted(rows.segments, positions, "right") - 1]
-    came = positions if rows.permutation is None else rows.permutation[positions]
-    few = table.take(pa.array(came)) if len(came) else table.slice(0, 0)
+    numbers = positions if rows.permutation is None else rows.permutation[positions]
+    few = table.take(pa.array(numbers)) if len(numbers) else table.slice(0, 0)
     rows.forget()
     return _written(pa.table(found), few.add_column(0, PART, pa.array(owner, pa.int32())))
 

@@ -53,17 +53,17 @@ def holds(bounds: Bounds, at: np.ndarray) -> np.ndarray:
     return out
 
 
-def looked_up(table: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """What a table has at each place; -1 where there is none."""
-    out = np.empty(len(places), table.dtype)
-    together(partial(_look_up, table, places, r0, r1, out) for r0, r1 in shares(len(places)))
+def looked_up(table: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """What a table has at each number; -1 where there is none."""
+    out = np.empty(len(numbers), table.dtype)
+    together(partial(_look_up, table, numbers, r0, r1, out) for r0, r1 in shares(len(numbers)))
     return out
 
 
 @routine
-def _look_up(table: Any, places: Any, r0: int, r1: int, out: Any) -> int:
+def _look_up(table: Any, numbers: Any, r0: int, r1: int, out: Any) -> int:
     for i in range(r0, r1):
-        out[i] = table[places[i]] if places[i] >= 0 else -1
+        out[i] = table[numbers[i]] if numbers[i] >= 0 else -1
     return 0
 
 
