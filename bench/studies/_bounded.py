@@ -14,7 +14,7 @@ import sash
 from sash import functions as sf
 from sash.engine.streams.bounded import answer_partials, answer_rows, fold
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.shard import Plan, Shard
+from sash.engine.streams.shard import Shard, ShardPlan
 from sash.engine.streams.shipping import Body, Shipping
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.string(), "v": pa.int64(), "w": pa.string()})
@@ -93,7 +93,7 @@ class Run:
     def __init__(self, name, folder, limits, emit="final", late=False):
         self.board, self.folder, self.limits, self.late = BOARDS[name](), Path(folder), limits, late
         scheme, self.emit = self.board._scheme, emit
-        self.plan = Plan(scheme, self.board._slicer, emit, False, 1)
+        self.plan = ShardPlan(scheme, self.board._slicer, emit, False, 1)
         self.store = Files(self.folder / "store")
         self.shard = None
 
@@ -104,7 +104,7 @@ class Run:
         place.mkdir(parents=True)
         shipping = Shipping(self.plan.scheme, self.plan.slicer, 1, self.late, self.limits)
         for k, body in enumerate(shipping.bodies(tables)):
-            (place / f"{k:06} {body.kind}").write_bytes(body.table)
+            (place / f"{k:06} {body.content}").write_bytes(body.table)
 
     def bodies(self, batch=0):
         for path in sorted((self.folder / f"batch {batch}").iterdir()):
@@ -128,7 +128,7 @@ class Run:
     def whole(self, tables):
         """Answer a batch that ends: what Spark's tasks do, all in this one."""
         opened = partial(Operator, self.plan.scheme, self.plan.slicer, emit=self.emit, arrival=False)
-        if self.plan.scheme.held or self.plan.scheme.kind != "time":
+        if self.plan.scheme.buffered or self.plan.scheme.kind != "time":
             self._write("whole", (answers for answers, _ in answer_rows(tables, opened, self.limits)))
             return
         place = self.folder / "partials"

@@ -20,7 +20,7 @@ from sash.engine.streams import operator as operators
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.shard import Plan
+from sash.engine.streams.shard import ShardPlan
 from sash.engine.streams.sources import with_late
 from sash.spark import shards, streaming
 from sash.spark.passing import columns_of, narrowed, shown
@@ -79,7 +79,7 @@ def asked(board, emit: str, late: bool, count: int) -> Asked:
     whole = late or scheme.kind == "delta"
     names = list(scheme.schema.names) if whole else columns_of(scheme)
     schema = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
-    plan = Plan(scheme if whole else narrowed(scheme, names), operator.slicer, emit, False, count)
+    plan = ShardPlan(scheme if whole else narrowed(scheme, names), operator.slicer, emit, False, count)
     sent = shards.Sent(plan, scheme.delay, late, None).packed()
     return Asked(sent, tuple(names), schema, shards.labels(count))
 
@@ -186,7 +186,7 @@ def simulated(chance: random.Random, draw: Drawn):
             (shards, "opened", opened), (streaming, "opened", opened), (streaming, "TaskContext", _Context),
             (shard, "os", SimpleNamespace(urandom=chance.randbytes)), (shard, "time", SimpleNamespace(time=time)),
             (shards, "pd", SimpleNamespace(DataFrame=dict)),  # which takes a third of the time otherwise
-            (logged.Logged, "condensed", counted.around(logged.Logged.condensed)),
+            (logged.LoggedOperator, "condensed", counted.around(logged.LoggedOperator.condensed)),
         ]:  # fmt: skip
             stack.enter_context(patch.object(owner, name, value))
         yield counted

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 from sash.engine.streams import history, log, pieces, shard, shipping, store
 from sash.engine.streams.bucket import Bucket
-from sash.engine.streams.logged import Logged
+from sash.engine.streams.logged import LoggedOperator
 from sash.spark import shards
 
 
@@ -25,38 +25,38 @@ def tokens_that_repeat():
     """Two attempts at a batch give what they keep the same name."""
     right = shard.Shard._close
 
-    def mistaken(self, writing):
-        with patch.object(shard, "os", SimpleNamespace(urandom=lambda size: writing.next.to_bytes(size, "big"))):
-            right(self, writing)
+    def mistaken(self, writer):
+        with patch.object(shard, "os", SimpleNamespace(urandom=lambda size: writer.next.to_bytes(size, "big"))):
+            right(self, writer)
 
     return patch.object(shard.Shard, "_close", mistaken)
 
 
 def chunks_dropped_too_early():
     """A run of the log goes before its last window has ended."""
-    right = Logged.lapses
+    right = LoggedOperator.lapses
 
     def mistaken(self, entry):
         return right(self, entry) - 1000 if entry.num_rows else right(self, entry)
 
-    return patch.object(Logged, "lapses", mistaken)
+    return patch.object(LoggedOperator, "lapses", mistaken)
 
 
 def chunks_never_dropped():
     """What was merged stays in the store."""
-    return patch.object(store.Writing, "remove", lambda self, number: None)
+    return patch.object(store.ChunkWriter, "remove", lambda self, number: None)
 
 
 def chunks_dropped_with_the_next():
     """What a batch replaces goes, and what takes its place is not written where it waits."""
-    right = store.Writing.flush
+    right = store.ChunkWriter.flush
 
     def mistaken(self):
         if len(self._waiting) > 1:
             self._waiting.popitem()
         right(self)
 
-    return patch.object(store.Writing, "flush", mistaken)
+    return patch.object(store.ChunkWriter, "flush", mistaken)
 
 
 def timers_not_registered_again():
@@ -85,9 +85,9 @@ def heads_not_updated():
     """The head stays where no chunk was written."""
     right = shard.Shard._close
 
-    def mistaken(self, writing):
+    def mistaken(self, writer):
         before, following = self.head, self.next
-        right(self, writing)
+        right(self, writer)
         if before and following == self.next:
             self.head = before
 
@@ -135,38 +135,38 @@ def queries_added_from_the_beginning():
 
 def merges_that_forget():
     """Merging loses the older half of what it merges."""
-    right = Logged.condensed
+    right = LoggedOperator.condensed
 
     def mistaken(self, entries):
         return right(self, entries[len(entries) // 2 :])
 
-    return patch.object(Logged, "condensed", mistaken)
+    return patch.object(LoggedOperator, "condensed", mistaken)
 
 
 def splits_that_forget():
     """A bucket that is split writes what one half has."""
     right = Bucket.split
 
-    def mistaken(self, shards, writing):
-        with patch.object(log.Log, "rewrite", lambda *_: None):
-            return right(self, shards, writing)
+    def mistaken(self, shards, writer):
+        with patch.object(log.BucketLog, "rewrite", lambda *_: None):
+            return right(self, shards, writer)
 
     return patch.object(Bucket, "split", mistaken)
 
 
 def merging_without_end():
     """Issue 19, 1: what was merged is cut into parts that are not large, all of which are merged again."""
-    right = log.Log._write
+    right = log.BucketLog._write
 
-    def mistaken(self, entries, level, writing, place):
+    def mistaken(self, entries, level, writer, place):
         known = {run.number for run in self.runs}
-        right(self, entries, level, writing, place)
+        right(self, entries, level, writer, place)
         self.runs = [
             run._replace(level=level) if run.number not in known and run.size < self.limits.body else run
             for run in self.runs
         ]
 
-    return patch.object(log.Log, "_write", mistaken)
+    return patch.object(log.BucketLog, "_write", mistaken)
 
 
 MUTATIONS = [

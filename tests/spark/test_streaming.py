@@ -23,7 +23,7 @@ from sash import functions as sf
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import table_of
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.shard import Plan
+from sash.engine.streams.shard import ShardPlan
 from sash.engine.streams.shipping import Shipping
 from sash.errors import SashError
 from sash.spark import shards
@@ -133,7 +133,7 @@ def test_a_processor_in_memory(parts, wanted, count, restarts):
     events = [[row | {"ts": 10**9 + row["ts"] * 1000 + next(places)} for row in part] for part in parts]
     board = time_board(table([]), thousands, watermark="1 hour")
     scheme = Scheme(board._scheme.schema, board._scheme.settings, board._scheme.queries)
-    plan = Plan(scheme, board._slicer, "final", False, count)
+    plan = ShardPlan(scheme, board._slicer, "final", False, count)
     sent = shards.Sent(plan, 0, False, None).packed()
     tester = tester_of(Shards(sent), timeMode="EventTime", eventTimeExtractor=lambda row: 10**15)
     labels, found = shards.labels(count), []
@@ -142,7 +142,7 @@ def test_a_processor_in_memory(parts, wanted, count, restarts):
             shards._kept.clear()
         shipped = Shipping(plan.scheme, plan.slicer, count, False, Limits()).bodies([table(part)])
         for body in shipped:
-            row = pd.DataFrame([{"label": labels[body.shard], "task": 0, "kind": body.kind, "body": body.table}])
+            row = pd.DataFrame([{"label": labels[body.shard], "task": 0, "kind": body.content, "body": body.table}])
             found.append(tester.testInPandas(labels[body.shard], row))
         found.append(tester.setWatermark(place + 1))  # far before all events: timers fire, and no window ends
     found.append(tester.setWatermark(10**9))
@@ -157,7 +157,7 @@ def test_what_a_worker_remembers_is_of_its_query():
 
     def tester(length):
         board = time_board(table([]), {"q": ("count", length, length)}, watermark="1 hour")
-        plan = Plan(board._scheme, board._slicer, "final", False, 1)
+        plan = ShardPlan(board._scheme, board._slicer, "final", False, 1)
         sent = shards.Sent(plan, 0, False, None).packed()
         return tester_of(Shards(sent), timeMode="EventTime", eventTimeExtractor=lambda row: 10**15)
 

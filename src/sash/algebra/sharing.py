@@ -13,10 +13,10 @@ from typing import Any
 from sash.algebra.aggregate import Aggregate, State
 from sash.algebra.catalogue import moments, pairs, positions, selecting, sums
 
-Kind = tuple[Any, Any]  # what makes a partial: lift and combine
+PartialKey = tuple[Any, Any]  # what makes a partial: lift and combine
 
 
-def kind(aggregate: Aggregate) -> Kind:
+def partial_key(aggregate: Aggregate) -> PartialKey:
     """What partials two aggregates must agree on to share them."""
     return aggregate.lift, aggregate.combine
 
@@ -80,10 +80,10 @@ def share(wanted: Sequence[tuple[Aggregate, Hashable]], derive: bool = True) -> 
     >>> [aggregate.name for aggregate, _ in plan.partials]
     ['variance']
     """
-    kept: dict[tuple[Kind, Hashable], Aggregate] = {}
+    kept: dict[tuple[PartialKey, Hashable], Aggregate] = {}
     for aggregate, place in wanted:
-        kept.setdefault((kind(aggregate), place), aggregate)
-    gone: list[tuple[Kind, Hashable]] = []
+        kept.setdefault((partial_key(aggregate), place), aggregate)
+    gone: list[tuple[PartialKey, Hashable]] = []
     needy = sorted(kept, key=lambda key: len(_sources(key[0])), reverse=True) if derive else []
     for key in needy:  # what most can stand for, first
         others = [other for other in kept if other != key]
@@ -93,23 +93,23 @@ def share(wanted: Sequence[tuple[Aggregate, Hashable]], derive: bool = True) -> 
     numbers = {key: number for number, key in enumerate(kept)}
     answers = []
     for aggregate, place in wanted:
-        key = (kind(aggregate), place)
+        key = (partial_key(aggregate), place)
         if key in numbers:
             answers.append(Answer((numbers[key],), lambda partial: partial))
             continue
         rule = _rule(key, list(kept))
         assert rule is not None
-        answers.append(Answer(tuple(numbers[kind(source), place] for source in rule.sources), rule.make))
+        answers.append(Answer(tuple(numbers[partial_key(source), place] for source in rule.sources), rule.make))
     return Shared(tuple((kept[key], key[1]) for key in numbers), tuple(answers))
 
 
-def _sources(target: Kind) -> list[Rule]:
-    return [rule for rule in RULES if kind(rule.target) == target]
+def _sources(target: PartialKey) -> list[Rule]:
+    return [rule for rule in RULES if partial_key(rule.target) == target]
 
 
-def _rule(key: tuple[Kind, Hashable], others: list[tuple[Kind, Hashable]]) -> Rule | None:
+def _rule(key: tuple[PartialKey, Hashable], others: list[tuple[PartialKey, Hashable]]) -> Rule | None:
     """A rule that makes a partial of others that are kept at the same place."""
     for rule in _sources(key[0]):
-        if all((kind(source), key[1]) in others for source in rule.sources):
+        if all((partial_key(source), key[1]) in others for source in rule.sources):
             return rule
     return None

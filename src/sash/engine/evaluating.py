@@ -111,11 +111,11 @@ def answers(
 
 
 def _planned(rows: SortedPartitions, over: Over, elsewhere: Elsewhere | None = None) -> tuple[Evaluation, list[Choice]]:
-    asked = asked_of(Question(rows, over, elsewhere))
+    asked = evaluation_of(Question(rows, over, elsewhere))
     return asked, choose(asked.tasks, over.using)
 
 
-def asked_of(question: Question) -> Evaluation:
+def evaluation_of(question: Question) -> Evaluation:
     """What an expression comes down to, by the family of its function."""
     function = question.function
     if not isinstance(function, Aggregate):

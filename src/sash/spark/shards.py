@@ -18,7 +18,7 @@ from sash.engine.memory import within_memory
 from sash.engine.sizes import cut
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import table_bytes
-from sash.engine.streams.shard import Plan, Seen, Shard
+from sash.engine.streams.shard import Seen, Shard, ShardPlan
 from sash.engine.streams.shipping import Body
 from sash.engine.streams.sources import with_late
 from sash.errors import SashError
@@ -38,7 +38,7 @@ _kept: dict[tuple[bytes, int], Shard] = {}  # what this worker has in memory; th
 class Sent(NamedTuple):
     """What workers know of a query."""
 
-    plan: Plan
+    plan: ShardPlan
     delay: int  # of the watermark, in ticks
     late: bool  # whether late rows are shown
     memory: int | None  # bytes that one may use, where the options say

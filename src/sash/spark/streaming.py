@@ -27,10 +27,10 @@ from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.packing import table_of
 from sash.engine.streams.queries import Query, Settings, Spans
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.shard import Plan
+from sash.engine.streams.shard import ShardPlan
 from sash.engine.streams.shipping import Shipping
 from sash.engine.streams.sources import with_late
-from sash.engine.streams.spans import AUTO
+from sash.engine.streams.span_cells import AUTO
 from sash.errors import SashError
 from sash.expressions.binding import bind
 from sash.expressions.columns import Column as Expressed
@@ -125,7 +125,7 @@ class StreamingSource(SparkSource):
         scheme = operator.scheme if whole else narrowed(operator.scheme, names)
         shards = self._shards()
         given = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
-        plan = Plan(scheme, operator.slicer, emit, starts, shards, tuple(read.computed.items()))
+        plan = ShardPlan(scheme, operator.slicer, emit, starts, shards, tuple(read.computed.items()))
         self._use_rocksdb()
 
         delay = scheme.delay
@@ -197,7 +197,7 @@ def _folds(sent: bytes) -> Any:
                 row = {
                     "label": pa.array([numbers[body.shard]], pa.int32()),
                     "task": pa.array([task], pa.int32()),
-                    "kind": pa.array([body.kind], pa.int32()),
+                    "kind": pa.array([body.content], pa.int32()),
                     "body": pa.array([body.table], pa.binary()),
                 }
                 yield pa.RecordBatch.from_pydict(row)

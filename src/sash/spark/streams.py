@@ -23,11 +23,11 @@ from sash.engine.memory import within_memory
 from sash.engine.reading import rewritten
 from sash.engine.streams.bounded import answer_partials, answer_rows
 from sash.engine.streams.bounded import fold as fold_rows
+from sash.engine.streams.cell_tables import KEY
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.partials import KEY
 from sash.engine.streams.queries import Query, Settings
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sources import Source, with_late

@@ -87,10 +87,10 @@ class SharedPlan:
 
     def slices_in(self, name: str) -> int:
         """How many slices a window of a query holds at most."""
-        return self._held[self.grids[name]]
+        return self._buffer[self.grids[name]]
 
     @cached_property
-    def _held(self) -> dict[Grid, int]:
+    def _buffer(self) -> dict[Grid, int]:
         return {grid: self._slices(grid) for grid in set(self.grids.values())}
 
     def _slices(self, grid: Grid) -> int:
@@ -110,7 +110,7 @@ class SharedPlan:
     @property
     def largest(self) -> int:
         """How many slices the longest window holds: the size of a ring that serves all queries."""
-        return max(self._held.values())
+        return max(self._buffer.values())
 
     def due(self, after: int, upto: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """The positions after one and up to another at which queries are due, and which these are."""

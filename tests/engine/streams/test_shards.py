@@ -14,10 +14,10 @@ from engine.streams.stream_oracle import count_answers, same, time_answers
 from engine.streams.test_windows import SCHEMA, check, microseconds, queries, rows, table, time_board
 from sash import functions as sf
 from sash.engine.streams.limits import Limits
-from sash.engine.streams.logged import Logged
+from sash.engine.streams.logged import LoggedOperator
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.shard import Plan, Shard
+from sash.engine.streams.shard import Shard, ShardPlan
 from sash.engine.streams.sharding import Share, shards_of
 from sash.engine.streams.shipping import CELLS, Shipping
 from sash.errors import SashError
@@ -52,7 +52,7 @@ class Job:
     def asked(self, board):
         """Ask these queries from here on."""
         scheme = Scheme(board._scheme.schema, replace(board._scheme.settings, grows=True), board._scheme.queries)
-        self.plan = Plan(scheme, board._slicer, self.emit, False, len(self.stores))
+        self.plan = ShardPlan(scheme, board._slicer, self.emit, False, len(self.stores))
         self.restart()
 
     def restart(self):
@@ -208,7 +208,7 @@ def test_late_rows_and_early_answers_are_those_of_one_operator(parts, asked, del
         assert sorted(answers.to_pylist(), key=key) == sorted(expected.to_pylist(), key=key)
         aside = one.late().to_pylist()
         assert count == one.late_count - counted == len(aside)
-        if whole or board._scheme.held:
+        if whole or board._scheme.buffered:
             assert sorted(late.to_pylist(), key=key) == sorted(aside, key=key)
         counted = one.late_count
         watermark = moved(watermark, part, delay)
@@ -476,14 +476,14 @@ def test_runs_stay_few_however_many_batches_come():
 
 def test_merging_ends_whatever_the_width_of_rows(monkeypatch):
     merges = []
-    condensed = Logged.condensed
+    condensed = LoggedOperator.condensed
 
     def counted(self, entries):
         merges.append(len(entries))
         assert len(merges) < 500  # it took no end where runs of a level were just below the size of a run
         return condensed(self, entries)
 
-    monkeypatch.setattr(Logged, "condensed", counted)
+    monkeypatch.setattr(LoggedOperator, "condensed", counted)
     board = sash.stream(SCHEMA, time="ts", key="k", watermark="0 seconds").query("mid", sf.median("v"), range="1 hour")
     board = board.query("all", sf.max("w"), range="1 hour")
     for width in (1, 90, 400, 2_000, 9_000):
@@ -639,11 +639,11 @@ def test_keys_that_are_equal_share_a_shard(key):
             "n", sf.count(), range=9
         )
         bodies = Shipping(board._scheme, board._slicer, shards, False, Limits()).bodies([rows])
-        assert len({body.shard for body in bodies if body.kind}) == 1
+        assert len({body.shard for body in bodies if body.content}) == 1
         board = sash.stream(rows.schema, time="ts", key=["k", "j"], watermark="0 seconds")
         board = board.query("n", sf.count(), range="9 seconds")
         bodies = Shipping(board._scheme, board._slicer, shards, False, Limits()).bodies([rows])
-        assert len({body.shard for body in bodies if body.kind == CELLS}) == 1
+        assert len({body.shard for body in bodies if body.content == CELLS}) == 1
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=4)), max_size=20), st.integers(1, 9))

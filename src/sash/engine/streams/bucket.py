@@ -6,17 +6,17 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.assigners.base import LEAST
+from sash.engine.streams.cell_tables import AT, KEY
 from sash.engine.streams.lateness import missed_by
 from sash.engine.streams.limits import Limits
-from sash.engine.streams.log import Log, runs_of
-from sash.engine.streams.logged import Logged
+from sash.engine.streams.log import BucketLog, runs_of
+from sash.engine.streams.logged import LoggedOperator
 from sash.engine.streams.packing import packed, table_of, unpacked
-from sash.engine.streams.partials import AT, KEY
 from sash.engine.streams.pieces import Pieces
 from sash.engine.streams.restoring import array_of, part_of, refused
 from sash.engine.streams.sharding import Share, hashes_of
 from sash.engine.streams.shipping import CELLS, LATEST, MALFORMED, ROWS, TALLY, Body
-from sash.engine.streams.store import Writing
+from sash.engine.streams.store import ChunkWriter
 from sash.engine.tables import one_array
 
 BUCKET = "bucket"
@@ -25,9 +25,9 @@ BUCKET = "bucket"
 class Bucket:
     """The state of some keys, and what it does with a batch."""
 
-    def __init__(self, share: Share, operator: Logged, limits: Limits) -> None:
+    def __init__(self, share: Share, operator: LoggedOperator, limits: Limits) -> None:
         self.share, self.operator, self.limits = share, operator, limits
-        self.log, self.pieces = Log(operator, limits), Pieces(limits.piece)
+        self.log, self.pieces = BucketLog(operator, limits), Pieces(limits.piece)
         self.latest = LEAST  # the time of the latest row that came since it was read
 
     @property
@@ -40,41 +40,41 @@ class Bucket:
         """About how many bytes there are in memory."""
         return self.operator.size + self.log.waiting
 
-    def restore(self, head: bytes, writing: Writing) -> None:
+    def restore(self, head: bytes, writer: ChunkWriter) -> None:
         """Go on with what was kept, given its head."""
         parts = unpacked(BUCKET, head)
         core = array_of(parts, "core", np.uint8).tobytes()
-        rest = self.pieces.read(part_of(parts, "pieces"), core, writing)
-        runs = runs_of(part_of(parts, "runs"), writing.next)
+        rest = self.pieces.read(part_of(parts, "pieces"), core, writer)
+        runs = runs_of(part_of(parts, "runs"), writer.next)
         numbers = [run.number for run in runs] + [each[0] for pieces in self.pieces.known.values() for each in pieces]
         if len(set(numbers)) < len(numbers):
             raise refused("chunks", "each in one place", "one in two")
         self.operator.recover(rest)
-        self.log.restore(runs, writing)
+        self.log.restore(runs, writer)
 
-    def head(self, writing: Writing) -> bytes:
+    def head(self, writer: ChunkWriter) -> bytes:
         """Write what there is; gives what says so."""
-        self.log.compact(writing)
-        core = self.pieces.write(self.operator.core(), writing)
+        self.log.compact(writer)
+        core = self.pieces.write(self.operator.core(), writer)
         return packed(BUCKET, {
             "runs": [list(run) for run in self.log.runs], "pieces": self.pieces.known,
             "core": np.frombuffer(core, np.uint8),
         })  # fmt: skip
 
-    def take(self, body: Body, writing: Writing) -> None:
+    def take(self, body: Body, writer: ChunkWriter) -> None:
         """Take a body; what the log must hold of it is written, now or later."""
-        if body.kind == CELLS:
+        if body.content == CELLS:
             cells = table_of(body.table)
             self.latest = max(self.latest, int(cells.schema.metadata[LATEST.encode()]))
-            self.log.take(self.operator.take(cells.replace_schema_metadata(None)), writing)
-        elif body.kind == ROWS:
+            self.log.take(self.operator.take(cells.replace_schema_metadata(None)), writer)
+        elif body.content == ROWS:
             entry = self.operator.add_rows(table_of(body.table))
             self.latest = max([self.latest, *([int(entry[AT].to_numpy().max())] if entry.num_rows else [])])
-            self.log.take(entry, writing)
-        elif body.kind == TALLY:
+            self.log.take(entry, writer)
+        elif body.content == TALLY:
             self.operator.late_count += self._late_of(table_of(body.table))
 
-    def split(self, shards: int, writing: Writing) -> tuple[Bucket, Bucket] | None:
+    def split(self, shards: int, writer: ChunkWriter) -> tuple[Bucket, Bucket] | None:
         """Two buckets in the place of this one, each with some of its keys; None where it has but one key."""
         keys = self.operator.key_values()
         if not keys or len(keys[0]) < 2:
@@ -82,24 +82,24 @@ class Bucket:
         words = hashes_of(keys, len(keys[0])) // np.uint64(shards)
         if (words == words[0]).all():
             return None
-        made = []
+        halves = []
         for share in self.share.split():
             some = self.operator.of_keys(np.flatnonzero(share.holds(words)))
-            made.append(Bucket(share, some, self.limits))
-        made[0].latest = self.latest
-        made[0].operator.late_count = self.operator.late_count
-        made[0].operator._late = self.operator._late
-        older = [(entry, _words(entry, shards)) for entry in self.log.older(writing)]
-        self.clear(writing)
-        for bucket in made:
-            bucket.log.add_older([entry.filter(pa.array(bucket.share.holds(words))) for entry, words in older], writing)
-            bucket.log.rewrite(writing)
-        return made[0], made[1]
+            halves.append(Bucket(share, some, self.limits))
+        halves[0].latest = self.latest
+        halves[0].operator.late_count = self.operator.late_count
+        halves[0].operator._late = self.operator._late
+        older = [(entry, _words(entry, shards)) for entry in self.log.older(writer)]
+        self.clear(writer)
+        for bucket in halves:
+            bucket.log.add_older([entry.filter(pa.array(bucket.share.holds(words))) for entry, words in older], writer)
+            bucket.log.rewrite(writer)
+        return halves[0], halves[1]
 
-    def clear(self, writing: Writing) -> None:
+    def clear(self, writer: ChunkWriter) -> None:
         """Drop all that was kept."""
-        self.log.clear(writing)
-        self.pieces.clear(writing)
+        self.log.clear(writer)
+        self.pieces.clear(writer)
 
     def _late_of(self, tally: pa.Table) -> int:
         """How many rows had no time, or missed a window; all rows of a slice miss the same."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sash.engine.encoding import biased
-from sash.engine.streams.kinds import Kind
+from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.restoring import flags_of, numbers_of, refuse_disorder
 from sash.kernels.slices.assigning import Assigning, Span, grown, span
 from sash.kernels.slices.folding import find_heads
@@ -30,13 +30,13 @@ class Column(NamedTuple):
 
 
 class Cells:
-    """Keys, slices and partials, all in one order; ``held`` says which cells have a row that a partial counts."""
+    """Keys, slices and partials, all in one order; ``filled`` says which cells have a row that a partial counts."""
 
-    def __init__(self, kinds: Sequence[Kind]) -> None:
-        self.kinds = tuple(kinds)
+    def __init__(self, layouts: Sequence[PartialLayout]) -> None:
+        self.layouts = tuple(layouts)
         self.key, self.at = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        self.states = [np.zeros(0, kind.partial.state) for kind in kinds]
-        self.held = [np.zeros(0, np.uint8) for _ in kinds]
+        self.states = [np.zeros(0, layout.partial.state) for layout in layouts]
+        self.filled = [np.zeros(0, np.uint8) for _ in layouts]
         self._new: list[tuple[Any, ...]] = []
         self._waiting = 0
 
@@ -50,18 +50,18 @@ class Cells:
         keys: int,
         edges: Edges,
         columns: list[Column],
-        found: Span | None = None,
+        times: Span | None = None,
     ) -> None:
-        """Fold rows at some positions into the cells; ``found`` is the span of these, where it is known."""
+        """Fold rows at some positions into the cells; ``times`` is the span of these, where it is known."""
         if not len(at):
             return
-        found = found or span(at)
+        times = times or span(at)
         pieces = shares(len(at), least=PIECE, parts=max(len(at) // PIECE, 1))  # however many threads there are
-        if codes is None and found.ordered and edges.how_many(found.least, found.most) <= max(len(at) // 8, 64):
+        if codes is None and times.ordered and edges.how_many(times.least, times.most) <= max(len(at) // 8, 64):
             tasks = [partial(self._in_order, at, edges, columns, *piece) for piece in pieces]
         else:
-            given = (at, codes, keys, edges, columns, found.least, found.most)
-            tasks = [partial(self._folded, *given, *piece) for piece in pieces]
+            rows = (at, codes, keys, edges, columns, times.least, times.most)
+            tasks = [partial(self._folded, *rows, *piece) for piece in pieces]
         self._wait(together(tasks))
 
     def _in_order(self, at: np.ndarray, edges: Edges, columns: list[Column], first: int, last: int) -> tuple[Any, ...]:
@@ -73,12 +73,12 @@ class Cells:
         some = runs[:-1] < runs[1:]
         if not some.all():
             starts, runs = starts[some], np.append(runs[:-1][some], last)
-        states, held = [], []
-        for kind, (values, rows) in zip(self.kinds, columns, strict=True):
-            made = kind.fold_runs(values, runs if rows is None else np.searchsorted(rows, runs))
-            states.append(made[0])
-            held.append(made[1])
-        return np.zeros(len(starts), np.int64), starts, states, held
+        states, filled = [], []
+        for layout, (values, rows) in zip(self.layouts, columns, strict=True):
+            runs_of_states = layout.fold_runs(values, runs if rows is None else np.searchsorted(rows, runs))
+            states.append(runs_of_states[0])
+            filled.append(runs_of_states[1])
+        return np.zeros(len(starts), np.int64), starts, states, filled
 
     def _folded(
         self,
@@ -94,30 +94,30 @@ class Cells:
     ) -> tuple[Any, ...]:
         """Keys, slices, states and flags of the cells that some of the rows make."""
         assigning = Assigning(edges, lo, hi, last - first, keys)
-        states = [np.zeros(0, kind.partial.state) for kind in self.kinds]
-        held = [np.zeros(0, np.uint8) for _ in self.kinds]
+        states = [np.zeros(0, layout.partial.state) for layout in self.layouts]
+        filled = [np.zeros(0, np.uint8) for _ in self.layouts]
         for start in range(first, last, CHUNK):
             stop = min(start + CHUNK, last)
             cells = assigning.cells(at[start:stop], None if codes is None else codes[start:stop])
-            for k, (kind, (values, rows)) in enumerate(zip(self.kinds, columns, strict=True)):
-                if assigning.count > len(held[k]):
-                    states[k], held[k] = (grown(array, assigning.count) for array in (states[k], held[k]))
+            for k, (layout, (values, rows)) in enumerate(zip(self.layouts, columns, strict=True)):
+                if assigning.count > len(filled[k]):
+                    states[k], filled[k] = (grown(array, assigning.count) for array in (states[k], filled[k]))
                 some, here = slice(start, stop), cells
                 if rows is not None:
                     some = slice(*np.searchsorted(rows, (start, stop)))
                     here = cells[rows[some] - start]
-                kind.fold(tuple(column[some] for column in values), here, states[k], held[k])
+                layout.fold(tuple(column[some] for column in values), here, states[k], filled[k])
         count = assigning.count
         return (
             assigning.key[:count],
             assigning.at[:count],
             [array[:count] for array in states],
-            [array[:count] for array in held],
+            [array[:count] for array in filled],
         )
 
-    def append(self, key: np.ndarray, at: np.ndarray, states: list[np.ndarray], held: list[np.ndarray]) -> None:
+    def append(self, key: np.ndarray, at: np.ndarray, states: list[np.ndarray], filled: list[np.ndarray]) -> None:
         """Add cells; they are merged when they are asked for, or as many as there were."""
-        self._wait([(key, at, states, held)])
+        self._wait([(key, at, states, filled)])
 
     def _wait(self, parts: list[tuple[Any, ...]]) -> None:
         self._new += parts
@@ -128,35 +128,35 @@ class Cells:
     def compact(self) -> Cells:
         """Put all cells in order, each once; returns itself."""
         if self._new:
-            parts = [(self.key, self.at, self.states, self.held), *self._new]
+            parts = [(self.key, self.at, self.states, self.filled), *self._new]
             self._new, self._waiting = [], 0
             if not len(self.key) and len(parts) == 2:
-                self.key, self.at, self.states, self.held = parts[1]
+                self.key, self.at, self.states, self.filled = parts[1]
             else:
-                keys, ats, states, held = zip(*parts, strict=True)
+                keys, ats, states, filled = zip(*parts, strict=True)
                 self.key, self.at = np.concatenate(keys), np.concatenate(ats)
                 self.states = [np.concatenate(arrays) for arrays in zip(*states, strict=True)]
-                self.held = [np.concatenate(arrays) for arrays in zip(*held, strict=True)]
+                self.filled = [np.concatenate(arrays) for arrays in zip(*filled, strict=True)]
             self.merge()
         return self
 
     def merge(self) -> None:
         """Sort cells, and make one of those that are the same; the older rows stay in front."""
         key, at, order, heads = self.key, self.at, None, np.empty(len(self.key), np.bool_)
-        found = find_heads(key, at, heads)
-        if found == len(key):
+        distinct = find_heads(key, at, heads)
+        if distinct == len(key):
             return
-        if found < 0:
+        if distinct < 0:
             order = argsort([key.view(np.uint64), biased(at)]).astype(np.int64)
             key, at = key[order], at[order]
             find_heads(key, at, heads)
         which = np.arange(len(key)) if order is None else order
         starts = np.append(np.flatnonzero(heads), len(key))
-        for k, kind in enumerate(self.kinds):
-            some = self.held[k][which] != 0
+        for k, layout in enumerate(self.layouts):
+            some = self.filled[k][which] != 0
             edges = np.append(0, np.cumsum(some))[starts]
-            self.states[k] = kind.join(self.states[k], which[some], edges)
-            self.held[k] = (edges[1:] > edges[:-1]).view(np.uint8)
+            self.states[k] = layout.join(self.states[k], which[some], edges)
+            self.filled[k] = (edges[1:] > edges[:-1]).view(np.uint8)
         self.key, self.at = key[heads], at[heads]
 
     def keep(self, mask: np.ndarray) -> None:
@@ -165,12 +165,12 @@ class Cells:
             return
         self.key, self.at = self.key[mask], self.at[mask]
         self.states = [array[mask] for array in self.states]
-        self.held = [array[mask] for array in self.held]
+        self.filled = [array[mask] for array in self.filled]
 
     @property
     def width(self) -> int:
         """About how many bytes a cell has."""
-        return 17 * len(self.kinds) + 16 + sum(kind.partial.state.itemsize for kind in self.kinds)
+        return 17 * len(self.layouts) + 16 + sum(layout.partial.state.itemsize for layout in self.layouts)
 
     @property
     def size(self) -> int:
@@ -179,9 +179,9 @@ class Cells:
 
     def slice(self, lo: int, hi: int) -> Cells:
         """The cells from one place to another, once all are in order; nothing is copied."""
-        some = Cells(self.kinds)
+        some = Cells(self.layouts)
         some.key, some.at = self.key[lo:hi], self.at[lo:hi]
-        some.states, some.held = [states[lo:hi] for states in self.states], [held[lo:hi] for held in self.held]
+        some.states, some.filled = [states[lo:hi] for states in self.states], [filled[lo:hi] for filled in self.filled]
         return some
 
     def of_keys(self, first: int, last: int) -> Cells:
@@ -203,16 +203,16 @@ class Cells:
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
         self.compact()
-        found: dict[str, Any] = {"cell key": self.key, "cell at": self.at}
-        for k, (states, held) in enumerate(zip(self.states, self.held, strict=True)):
-            found |= {f"cell states {k}": self.kinds[k].packed(states, held), f"cell held {k}": held}
-        return found
+        parts: dict[str, Any] = {"cell key": self.key, "cell at": self.at}
+        for k, (states, filled) in enumerate(zip(self.states, self.filled, strict=True)):
+            parts |= {f"cell states {k}": self.layouts[k].packed(states, filled), f"cell held {k}": filled}
+        return parts
 
     def restore(self, parts: dict[str, Any], keys: int) -> None:
         """Go on with what was kept of so many keys."""
         key = numbers_of(parts, "cell key", None, 0, keys - 1)
         at = numbers_of(parts, "cell at", len(key))
         refuse_disorder(key, at, "cells", once=True)
-        held = [flags_of(parts, f"cell held {k}", len(key)) for k in range(len(self.kinds))]
-        self.states = [kind.unpacked(parts, f"cell states {k}", held[k]) for k, kind in enumerate(self.kinds)]
-        self.key, self.at, self.held = key, at, held
+        filled = [flags_of(parts, f"cell held {k}", len(key)) for k in range(len(self.layouts))]
+        self.states = [layout.unpacked(parts, f"cell states {k}", filled[k]) for k, layout in enumerate(self.layouts)]
+        self.key, self.at, self.filled = key, at, filled

@@ -15,7 +15,7 @@ from sash.kernels.sorting import argsort
 EMITS = ("final", "changes", "updates")
 
 
-class Answers:
+class WindowAnswers:
     """Answers of windows, sorted by key and end: what is shown, and a column for each query, NULL where not due."""
 
     def __init__(
@@ -33,10 +33,10 @@ class Answers:
     def __len__(self) -> int:
         return len(self.key)
 
-    def take(self, rows: np.ndarray) -> Answers:
+    def take(self, rows: np.ndarray) -> WindowAnswers:
         """Some of the answers."""
         places = pa.array(rows)
-        return Answers(
+        return WindowAnswers(
             self.key[rows],
             self.end[rows],
             self.shown[rows],
@@ -45,7 +45,7 @@ class Answers:
             [None if due is None else due[rows] for due in self.due],
         )
 
-    def by_end(self) -> Answers:
+    def by_end(self) -> WindowAnswers:
         """The answers in the order of their ends, and then of keys as these first came."""
         if not len(self) or self.key[0] == self.key[-1]:
             return self
@@ -57,9 +57,9 @@ class Changes:
 
     def __init__(self, types: list[pa.DataType]) -> None:
         self.keys = [np.zeros(0, np.int64) for _ in types]
-        self.last = [pa.array([], kind) for kind in types]
+        self.last = [pa.array([], dtype) for dtype in types]
 
-    def changed(self, answers: Answers) -> Answers:
+    def changed(self, answers: WindowAnswers) -> WindowAnswers:
         """The answers of which some query's differs from its last."""
         differs = np.zeros(len(answers), np.bool_)
         for k, column in enumerate(answers.columns):
@@ -76,9 +76,9 @@ class Changes:
             place = np.searchsorted(self.keys[k], key[head])
             there = place < known
             there[there] = self.keys[k][place[there]] == key[head][there]
-            told = np.ones(len(place), np.bool_)
-            told[there] = words[place[there]] != new[head][there]
-            different[head] = told
+            changed = np.ones(len(place), np.bool_)
+            changed[there] = words[place[there]] != new[head][there]
+            different[head] = changed
             differs[rows[different]] = True
             tail = np.append(head[1:], True)
             self._tell(k, key[tail], values.take(pa.array(np.flatnonzero(tail))))
@@ -106,10 +106,10 @@ class Changes:
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
-        found: dict[str, Any] = {}
+        parts: dict[str, Any] = {}
         for k, (keys, last) in enumerate(zip(self.keys, self.last, strict=True)):
-            found |= {f"last key {k}": keys, f"last {k}": pa.table({"last": last})}
-        return found
+            parts |= {f"last key {k}": keys, f"last {k}": pa.table({"last": last})}
+        return parts
 
     def restore(self, parts: dict[str, Any], keys: int) -> None:
         """Go on with what was kept of so many keys."""
@@ -128,10 +128,10 @@ class Updates:
 
     def __init__(self, types: list[pa.DataType]) -> None:
         self.key, self.end = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        self.told = [pa.array([], kind) for kind in types]
+        self.early = [pa.array([], dtype) for dtype in types]
         self._open: list[tuple[np.ndarray, np.ndarray, list[pa.Array]]] = []
 
-    def changed(self, answers: Answers, remember: bool) -> Answers:
+    def changed(self, answers: WindowAnswers, remember: bool) -> WindowAnswers:
         """The answers that were not given like that before; ``remember`` those of windows that stay open."""
         lo, hi = np.searchsorted(self.key, answers.key[0]), np.searchsorted(self.key, answers.key[-1], "right")
         count = hi - lo  # of the same keys
@@ -143,8 +143,8 @@ class Updates:
         new, old = order[same] - count, order[np.flatnonzero(same) - 1]  # the one told comes first
         differs = np.ones(len(answers), np.bool_)
         differs[new] = False
-        for told, column in zip(self.told, answers.columns, strict=True):
-            keys = equality_key(pa.concat_arrays([told.slice(lo, count), column]))
+        for early, column in zip(self.early, answers.columns, strict=True):
+            keys = equality_key(pa.concat_arrays([early.slice(lo, count), column]))
             differs[new] |= keys[old] != keys[count + new]
         if remember:
             self._open.append((answers.key, answers.end, list(answers.columns)))
@@ -153,36 +153,36 @@ class Updates:
     @property
     def size(self) -> int:
         """About how many bytes it has."""
-        return 16 * len(self.key) + sum(told.nbytes for told in self.told)
+        return 16 * len(self.key) + sum(early.nbytes for early in self.early)
 
     def remembered(self) -> None:
         """All open windows have been seen: only what was remembered of these is known from here on."""
-        none = (self.key[:0], self.end[:0], [told.slice(0, 0) for told in self.told])
+        none = (self.key[:0], self.end[:0], [early.slice(0, 0) for early in self.early])
         keys, ends, columns = zip(none, *self._open, strict=True)
         self._open = []
         self.key, self.end = np.concatenate(keys), np.concatenate(ends)
-        self.told = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
+        self.early = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
 
     def of_keys(self, numbers: np.ndarray) -> Updates:
         """The early answers of some keys, which are sorted, and are numbered anew."""
-        stay, some = np.isin(self.key, numbers), Updates([told.type for told in self.told])
+        stay, some = np.isin(self.key, numbers), Updates([early.type for early in self.early])
         some.key, some.end = np.searchsorted(numbers, self.key[stay]), self.end[stay]
-        some.told = [told.filter(pa.array(stay)) for told in self.told]
+        some.early = [early.filter(pa.array(stay)) for early in self.early]
         return some
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
-        told = {f"told {k}": pa.table({"told": column}) for k, column in enumerate(self.told)}
-        return {"told key": self.key, "told end": self.end, **told}
+        tables = {f"told {k}": pa.table({"told": column}) for k, column in enumerate(self.early)}
+        return {"told key": self.key, "told end": self.end, **tables}
 
     def restore(self, parts: dict[str, Any], keys: int) -> None:
         """Go on with what was kept of so many keys."""
         self.key = numbers_of(parts, "told key", None, 0, keys - 1)
         self.end = numbers_of(parts, "told end", len(self.key))
         refuse_disorder(self.key, self.end, "answers told", once=True)
-        for k, told in enumerate(self.told):
-            name, schema = f"told {k}", pa.schema([("told", told.type)])
+        for k, early in enumerate(self.early):
+            name, schema = f"told {k}", pa.schema([("told", early.type)])
             if name in parts:
-                self.told[k] = one_array(table_of(parts, name, schema, len(self.key))["told"])
+                self.early[k] = one_array(table_of(parts, name, schema, len(self.key))["told"])
             else:  # of a query that was added since
-                self.told[k] = pa.nulls(len(self.key), told.type)
+                self.early[k] = pa.nulls(len(self.key), early.type)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.streams.answering import asked_of_rows
+from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.covering import UNSEEN, sampled, technique_of
-from sash.engine.streams.held import HeldRows, WindowRows
 from sash.engine.streams.queries import Spans
+from sash.engine.streams.query_answers import evaluation_of_rows
 from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.span_cells import AUTO
 from sash.engine.streams.span_windows import SWEEP, is_swept
-from sash.engine.streams.spans import AUTO
 from sash.kernels.spans.load import Load
 from sash.planner import Choice
 from sash.planner.spans import technique
@@ -79,7 +79,7 @@ def _spans(spans: Spans, load: Load) -> list[str]:
 
 def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None) -> list[QueryStep]:
     folding = scheme.foldings
-    rows = WindowRows(HeldRows(scheme.asked))
+    rows = WindowRows(Buffer(scheme.query_schema))
     steps = []
     for k, planned in enumerate(scheme.planned):
         query = planned.query
@@ -88,24 +88,24 @@ def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None) -> list[Q
             sources = ", ".join(_partial(scheme, source) for source in folding[k].sources)
             choices = [folding[k].choice(query.using, 1000, max(slices, 1), max(slices, 1))]
             if load is not None:
-                choices.append(technique_of(scheme.kinds[folding[k].sources[0]], load))
+                choices.append(technique_of(scheme.partials[folding[k].sources[0]], load))
             steps.append(QueryStep(query.name, str(query.call), str(query.extent), tuple(choices), slices,
                                    f"from the partials of slices: {sources}"))  # fmt: skip
             continue
-        if is_swept(planned) or planned.given is not None:
+        if is_swept(planned) or planned.lifted is not None:
             swept = Choice(technique(query.using) or SWEEP, asked=bool(query.using))
             steps.append(
                 QueryStep(query.name, str(query.call), str(query.extent), (swept,), 0, "from spans that are held")
             )
             continue
-        _, choices = asked_of_rows(rows, planned, NONE, NONE)
+        _, choices = evaluation_of_rows(rows, planned, NONE, NONE)
         source = "from the rows of its windows, which are held: a partial would be as large, or order counts"
         steps.append(QueryStep(query.name, str(query.call), str(query.extent), tuple(choices), 0, source))
     return steps
 
 
 def _partial(scheme: Scheme, source: int) -> str:
-    return str(scheme.kinds[source].planned.query.call)
+    return str(scheme.partials[source].planned.query.call)
 
 
 def _sharing(scheme: Scheme) -> list[str]:
@@ -127,26 +127,26 @@ def _state(scheme: Scheme, plan: SharedPlan | None) -> list[str]:
     key = 8 + sum(map(_width, scheme.key_types))  # with the place of a slice, or the time of a row
     lines = []
     if scheme.folded and plan:
-        sizes = [each.kind.partial.state.itemsize for each in scheme.kinds]
-        sketches = sum(each.kind.partial.state.hasobject for each in scheme.kinds)
+        sizes = [each.layout.partial.state.itemsize for each in scheme.partials]
+        sketches = sum(each.layout.partial.state.hasobject for each in scheme.partials)
         size = key + sum(sizes) - 8 * sketches
         more = f" and {sketches} sketch{'es' * (sketches > 1)}" if sketches else ""
         waiting = -(-(scheme.delay or 0) * plan.edges_per_composite // plan.composite) if scheme.by_time else 0
         count = plan.largest + waiting + 1  # windows that wait for the watermark, and the slice that is open
         lines.append(f"state: about {count:,} slices for each key with events in all of them, of about {size:,} bytes"
                      f"{more}: {_bytes(size * count)}")  # fmt: skip
-    if scheme.held or scheme.sorts:
+    if scheme.buffered or scheme.sorts:
         names = scheme.schema.names if scheme.whole_rows else scheme.needed
         size = key + sum(_width(scheme.schema.field(name).type) for name in names)
-        held = "of the longest windows" if scheme.held else "that wait for the watermark"
-        lines.append(f"state: the rows {held}, of about {size:,} bytes each")
+        which = "of the longest windows" if scheme.buffered else "that wait for the watermark"
+        lines.append(f"state: the rows {which}, of about {size:,} bytes each")
     return lines
 
 
-def _width(kind: pa.DataType) -> int:
+def _width(dtype: pa.DataType) -> int:
     """The bytes of a value; of text, a guess."""
     try:
-        return max(kind.bit_width // 8, 1)
+        return max(dtype.bit_width // 8, 1)
     except ValueError:
         return 16
 

@@ -22,7 +22,7 @@ class PartialFormat(NamedTuple):
     meaning: str  # a digest of whose it is, and of which rows
     number: int  # of its format
     fields: tuple[str, ...]  # the types of what it has
-    told: str  # to a user
+    words: str  # to a user
 
     @property
     def id(self) -> str:
@@ -32,26 +32,26 @@ class PartialFormat(NamedTuple):
     @property
     def text(self) -> list[Any]:
         """What state says of it."""
-        return [self.meaning, self.number, list(self.fields), self.told]
+        return [self.meaning, self.number, list(self.fields), self.words]
 
 
-def format_of(number: int, meant: Any, state: np.dtype, told: str) -> PartialFormat:
+def format_of(number: int, meant: Any, state: np.dtype, words: str) -> PartialFormat:
     """The format of partials, given its number; ``meant`` is all that makes two of them the same."""
     fields = (state.str,) if state.names is None else tuple(state[name].str for name in state.names)
-    return PartialFormat(_digest(meant)[:16], number, fields, told)
+    return PartialFormat(_digest(meant)[:16], number, fields, words)
 
 
 def differences(before: Sequence[Sequence[Any]], now: Sequence[PartialFormat]) -> list[str]:
     """What of partials that were kept cannot be gone on with, in words."""
     mine, wrong = {each.meaning: each for each in now}, []
-    for meaning, number, fields, told in before:
+    for meaning, number, fields, words in before:
         same = mine.get(meaning)
         if same is None:
-            wrong.append(f"partials of {told} are made otherwise, by another version of Sash or of a function")
+            wrong.append(f"partials of {words} are made otherwise, by another version of Sash or of a function")
         elif same.number != number:
-            wrong.append(f"partials of {told} are of format {same.number} and were of format {number}")
+            wrong.append(f"partials of {words} are of format {same.number} and were of format {number}")
         elif list(same.fields) != list(fields):
-            wrong.append(f"partials of {told} are {', '.join(same.fields)} and were {', '.join(fields)}")
+            wrong.append(f"partials of {words} are {', '.join(same.fields)} and were {', '.join(fields)}")
     return wrong
 
 
@@ -65,8 +65,8 @@ def refuse_others(before: Sequence[Sequence[Any]], now: Sequence[PartialFormat])
 def refuse_odd(texts: Any) -> None:
     """Refuse what is no list of formats, as ``text`` has them."""
     good = isinstance(texts, list) and all(isinstance(each, list) and len(each) == 4 for each in texts)
-    for meaning, number, fields, told in texts if good else ():
-        good &= isinstance(meaning, str) and is_whole(number) and isinstance(told, str)
+    for meaning, number, fields, words in texts if good else ():
+        good &= isinstance(meaning, str) and is_whole(number) and isinstance(words, str)
         good &= isinstance(fields, list) and all(isinstance(field, str) for field in fields)
     if not good:
         raise refused("the formats of partials", "a list of them", "another thing")

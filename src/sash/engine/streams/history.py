@@ -23,8 +23,8 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
         "shards": shards,
         "kind": scheme.kind,
         "time": f"{_shown(scheme.settings.time, computed)} of type {scheme.time_type}",
-        "key": [f"{_shown(key, computed)} of type {kind}"
-                for key, kind in zip(scheme.settings.key, scheme.key_types, strict=True)],
+        "key": [f"{_shown(key, computed)} of type {dtype}"
+                for key, dtype in zip(scheme.settings.key, scheme.key_types, strict=True)],
         "offset": str(scheme.settings.offset),
         "slices": repr(edges_of(scheme.cuts, "pairs")) if scheme.spans else None,
         "start": _shown(scheme.settings.spans.start, computed) if scheme.settings.spans else None,
@@ -37,8 +37,8 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
 
 def _query(scheme: Scheme, k: int, computed: Mapping[str, str]) -> dict[str, Any]:
     name, call, windows, _, meant = scheme.meaning[k]
-    told = f"{_shown(call, computed)} over {_shown(windows, computed)}"
-    return {"name": name, "told": told, "means": hashlib.sha256(repr(meant).encode()).hexdigest()[:16], "since": None}
+    words = f"{_shown(call, computed)} over {_shown(windows, computed)}"
+    return {"name": name, "told": words, "means": hashlib.sha256(repr(meant).encode()).hexdigest()[:16], "since": None}
 
 
 def _shown(expression: Any, computed: Mapping[str, str]) -> str:
@@ -63,13 +63,13 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
     changes = [f"{words} {_list(now[name])} and was {_list(before.get(name))}"
                for name, words in SETTINGS.items() if before.get(name) != now[name]]  # fmt: skip
     changes += [
-        f"column {name} is of type {now['columns'][name]} and was of type {kind}"
-        for name, kind in before["columns"].items()
-        if now["columns"].get(name, kind) != kind
+        f"column {name} is of type {now['columns'][name]} and was of type {dtype}"
+        for name, dtype in before["columns"].items()
+        if now["columns"].get(name, dtype) != dtype
     ]
-    asked = {query["name"]: query for query in now["queries"]}
+    queries_now = {query["name"]: query for query in now["queries"]}
     for query in before["queries"]:
-        same = asked.get(query["name"])
+        same = queries_now.get(query["name"])
         if same is None:
             changes.append(f"query {query['name']} ({query['told']}) is gone")
         elif same["told"] != query["told"]:
@@ -77,9 +77,11 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
         elif same["means"] != query["means"]:
             changes.append(f"the functions of {same['told']} in query {query['name']} changed")
     known = {query["name"]: query for query in before["queries"]}
-    if not changes and list(asked)[: len(known)] != list(known):
-        changes.append(f"the queries begin with {_list(list(asked)[: len(known)])} and began with {_list(list(known))}")
-    new = [name for name in asked if name not in known]
+    if not changes and list(queries_now)[: len(known)] != list(known):
+        changes.append(
+            f"the queries begin with {_list(list(queries_now)[: len(known)])} and began with {_list(list(known))}"
+        )
+    new = [name for name in queries_now if name not in known]
     if new and now["kind"] != "time":
         changes.append(f"query {new[0]} is new, which only boards of windows by time can take in later")
     if new and before.get("slices") != now["slices"]:
@@ -87,7 +89,9 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
     changes += [] if changes else differences(before["partials"], [PartialFormat(*each) for each in now["partials"]])
     if changes:
         raise SashError(f"the checkpoint is of other queries: {'; '.join(changes)}; {ADVICE}")
-    queries = [query | {"since": known[name]["since"] if name in known else start} for name, query in asked.items()]
+    queries = [
+        query | {"since": known[name]["since"] if name in known else start} for name, query in queries_now.items()
+    ]
     return {**now, "queries": queries}
 
 
@@ -95,7 +99,7 @@ def _refuse_odd(before: Any) -> None:
     """Refuse what does not describe queries."""
     good = isinstance(before, dict) and is_whole(before.get("shards"), 1)
     columns, queries = (before.get("columns"), before.get("queries")) if good else (None, None)
-    good = isinstance(columns, dict) and all(isinstance(kind, str) for kind in columns.values())
+    good = isinstance(columns, dict) and all(isinstance(dtype, str) for dtype in columns.values())
     good &= isinstance(queries, list) and all(_is_query(query) for query in queries)
     if not good:
         raise refused("what it is of", "a description of queries", "another thing")

@@ -23,8 +23,8 @@ SHORT = 1000  # rows for which calling kernels takes longer than hashing
 class Numbering:
     """Values of one column, each with a number; NULL is a value, and NaN equals itself."""
 
-    def __init__(self, kind: pa.DataType) -> None:
-        self.known = pa.array([], kind)
+    def __init__(self, dtype: pa.DataType) -> None:
+        self.known = pa.array([], dtype)
 
     def __len__(self) -> int:
         return len(self.known)
@@ -60,10 +60,10 @@ def _distinct(array: pa.Array) -> tuple[np.ndarray, pa.Array]:
 class Keys:
     """Combinations of the values of some columns, each with a number."""
 
-    def __init__(self, kinds: Sequence[pa.DataType]) -> None:
-        self.kinds = tuple(_plain_kind(kind) for kind in kinds)
-        self.columns = [Numbering(kind) for kind in self.kinds]
-        self.pairs = [Numbering(pa.int64()) for _ in self.kinds[1:]]  # each of a number so far and the next column's
+    def __init__(self, dtypes: Sequence[pa.DataType]) -> None:
+        self.dtypes = tuple(_plain_dtype(dtype) for dtype in dtypes)
+        self.columns = [Numbering(dtype) for dtype in self.dtypes]
+        self.pairs = [Numbering(pa.int64()) for _ in self.dtypes[1:]]  # each of a number so far and the next column's
 
     def __len__(self) -> int:
         return len((self.pairs or self.columns)[-1]) if self.columns else 1
@@ -77,7 +77,7 @@ class Keys:
         """The number of each row's key; None where there is no key."""
         if not self.columns:
             return None
-        plain = [_plain(array, kind) for array, kind in zip(columns, self.kinds, strict=True)]
+        plain = [_plain(array, dtype) for array, dtype in zip(columns, self.dtypes, strict=True)]
         numbers = self.columns[0].numbers(plain[0])
         for array, column, pairs in zip(plain[1:], self.columns[1:], self.pairs, strict=True):
             numbers = pairs.numbers(pa.array((numbers << BITS) | column.numbers(array)))
@@ -85,22 +85,22 @@ class Keys:
 
     def values(self, numbers: np.ndarray) -> list[pa.Array]:
         """The values of keys, an array for each column."""
-        found = []
+        values = []
         for column, pairs in zip(reversed(self.columns[1:]), reversed(self.pairs), strict=True):
             pair = pairs.known.to_numpy()[numbers]
-            found.append(column.known.take(pa.array(pair & ((1 << BITS) - 1))))
+            values.append(column.known.take(pa.array(pair & ((1 << BITS) - 1))))
             numbers = pair >> BITS
-        return [self.columns[0].known.take(pa.array(numbers)), *reversed(found)] if self.columns else []
+        return [self.columns[0].known.take(pa.array(numbers)), *reversed(values)] if self.columns else []
 
     def all(self) -> list[pa.Array]:
         """The values of all keys, by number."""
         return self.values(np.arange(len(self)))
 
     @staticmethod
-    def restored(kinds: Sequence[pa.DataType], parts: Mapping[str, Any]) -> Keys:
+    def restored(dtypes: Sequence[pa.DataType], parts: Mapping[str, Any]) -> Keys:
         """Keys that were kept."""
-        keys = Keys(kinds)
-        table = table_of(parts, "keys", pa.schema([(str(k), kind) for k, kind in enumerate(keys.kinds)]))
+        keys = Keys(dtypes)
+        table = table_of(parts, "keys", pa.schema([(str(k), dtype) for k, dtype in enumerate(keys.dtypes)]))
         if keys.columns:
             keys.numbers([column.combine_chunks() for column in table.columns])
             if len(keys) != table.num_rows:
@@ -108,31 +108,31 @@ class Keys:
         return keys
 
     @staticmethod
-    def of(kinds: Sequence[pa.DataType], values: Sequence[pa.Array]) -> Keys:
+    def of(dtypes: Sequence[pa.DataType], values: Sequence[pa.Array]) -> Keys:
         """Keys with these values, numbered in this order."""
-        keys = Keys(kinds)
+        keys = Keys(dtypes)
         if keys.columns:
             keys.numbers(values)
         return keys
 
 
-def check_key(name: str, kind: pa.DataType) -> None:
+def check_key(name: str, dtype: pa.DataType) -> None:
     """Refuse a type whose values cannot be told apart by hashing."""
-    if pa.types.is_nested(kind) or pa.types.is_interval(kind) or pa.types.is_float16(kind):
-        raise SashError(f"key must be of numbers, strings, booleans, dates or times, got {name} of type {kind}")
+    if pa.types.is_nested(dtype) or pa.types.is_interval(dtype) or pa.types.is_float16(dtype):
+        raise SashError(f"key must be of numbers, strings, booleans, dates or times, got {name} of type {dtype}")
 
 
-def _plain_kind(kind: pa.DataType) -> pa.DataType:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+def _plain_dtype(dtype: pa.DataType) -> pa.DataType:
+    dtype = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     views = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
-    return views.get(kind, kind)
+    return views.get(dtype, dtype)
 
 
-def _plain(array: pa.Array, kind: pa.DataType) -> pa.Array:
+def _plain(array: pa.Array, dtype: pa.DataType) -> pa.Array:
     array = one_array(array)
-    if array.type != kind:
-        array = array.cast(kind)
-    if pa.types.is_floating(kind):  # -0.0 is 0.0, and every NaN the same
-        values = pc.add(array, pa.scalar(0.0, kind))
-        array = pc.if_else(pc.is_nan(values), pa.scalar(float("nan"), kind), values)
+    if array.type != dtype:
+        array = array.cast(dtype)
+    if pa.types.is_floating(dtype):  # -0.0 is 0.0, and every NaN the same
+        values = pc.add(array, pa.scalar(0.0, dtype))
+        array = pc.if_else(pc.is_nan(values), pa.scalar(float("nan"), dtype), values)
     return array

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sash.engine.streams.assigners.by_time import Behind, Missed
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.spans import Moments
+from sash.engine.streams.span_cells import Moments
 from sash.kernels.slices.assigning import Span
 
 REASON = "reason"
@@ -42,15 +42,15 @@ def late_rows(
     scheme: Scheme,
     time: np.ndarray,
     known: np.ndarray | None,
-    found: Span,
+    times: Span,
     watermark: int | None,
     starts: Mapping[int, int],
     assigners: Sequence[Any],
 ) -> Late | None:
     """Which rows of a batch are late or have no time; None where none is. ``starts`` is as for ``missed_by``."""
-    within = _within(scheme, time, found)
+    within = _within(scheme, time, times)
     stays = known if within is None else within if known is None else known & within
-    behind = None if watermark is None or found.least >= watermark else time < watermark
+    behind = None if watermark is None or times.least >= watermark else time < watermark
     if stays is not None and behind is not None:
         behind &= stays
     if stays is None and (behind is None or not behind.any()):
@@ -97,10 +97,10 @@ def late_spans(
     return Late(rows, pa.array(reasons[rows].tolist(), pa.string()), np.flatnonzero(stays))
 
 
-def _within(scheme: Scheme, time: np.ndarray, found: Span) -> np.ndarray | None:
+def _within(scheme: Scheme, time: np.ndarray, times: Span) -> np.ndarray | None:
     """Which rows have windows whose starts and ends are times that can be said; None for all."""
     least, most = -FAR + scheme.margin, FAR - scheme.margin
-    if least < found.least and found.most < most:
+    if least < times.least and times.most < most:
         return None
     return (time > least) & (time < most)
 
@@ -127,8 +127,8 @@ def missed_by(
         np.stack([each.missed for each in of_specs], 1),
         ~np.logical_or.reduce([each.open for each in of_specs]),
     )
-    kinds, which = np.unique(table, axis=0, return_inverse=True)
-    words = np.array([_words(scheme, kind) for kind in kinds], object)
+    combinations, which = np.unique(table, axis=0, return_inverse=True)
+    words = np.array([_words(scheme, combination) for combination in combinations], object)
     missed = words[which.reshape(-1)]
     every = gone & table.any(axis=1)
     missed[every] = "late: its windows had ended"

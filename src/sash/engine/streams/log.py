@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from sash.engine.sizes import together, total_bytes
 from sash.engine.streams.limits import Limits
-from sash.engine.streams.logged import Logged, holds_cells
-from sash.engine.streams.packing import kept_table, table_bytes, table_of
+from sash.engine.streams.logged import LoggedOperator, holds_cells
+from sash.engine.streams.packing import sound_table, table_bytes, table_of
 from sash.engine.streams.restoring import is_whole, refused
-from sash.engine.streams.store import Writing, digest_of, unchanged
+from sash.engine.streams.store import ChunkWriter, digest_of, unchanged
 
 FULL = 1 << 20  # the level of runs that are merged no more
 
@@ -37,8 +37,8 @@ class Run(NamedTuple):
 
 def runs_of(described: Any, following: int) -> list[Run]:
     """The runs that a head describes; chunks are numbered up to those that follow."""
-    kinds = (int, int, int, int, bool, int, str)
-    runs = [Run(*run) for run in described if _is_list(run, kinds)] if isinstance(described, list) else None
+    types = (int, int, int, int, bool, int, str)
+    runs = [Run(*run) for run in described if _is_list(run, types)] if isinstance(described, list) else None
     if runs is None or len(runs) != len(described) or not all(
         0 <= run.number < following and run.rows >= 0 and run.size >= 0 and 0 <= run.level <= FULL
         and is_whole(run.lapses) for run in runs
@@ -47,14 +47,14 @@ def runs_of(described: Any, following: int) -> list[Run]:
     return runs
 
 
-def _is_list(thing: Any, kinds: tuple[type, ...]) -> bool:
-    return isinstance(thing, list) and [type(each) for each in thing] == list(kinds)
+def _is_list(thing: Any, types: tuple[type, ...]) -> bool:
+    return isinstance(thing, list) and [type(each) for each in thing] == list(types)
 
 
-class Log:
+class BucketLog:
     """The runs of a bucket."""
 
-    def __init__(self, operator: Logged, limits: Limits) -> None:
+    def __init__(self, operator: LoggedOperator, limits: Limits) -> None:
         self.operator, self.limits = operator, limits
         self.runs: list[Run] = []
         self._new: list[pa.Table] = []  # entries that are not written yet
@@ -70,67 +70,67 @@ class Log:
         """How many bytes are not written yet."""
         return self._new_size
 
-    def restore(self, runs: list[Run], writing: Writing) -> None:
+    def restore(self, runs: list[Run], writer: ChunkWriter) -> None:
         """Have the operator take all runs again."""
         self.runs = runs
         for run in runs:
-            body = unchanged(writing.read(run.number), run.digest, "the log")
-            entry = kept_table(body)
+            body = unchanged(writer.read(run.number), run.digest, "the log")
+            entry = sound_table(body)
             if (run.rows, run.size, run.cells) != (entry.num_rows, len(body), holds_cells(entry)):
                 raise refused(
                     "a run of the log", f"{run.rows} rows in {run.size} bytes", f"{entry.num_rows}, {len(body)}"
                 )
             self.operator.replay(entry)
 
-    def take(self, entry: pa.Table, writing: Writing) -> None:
+    def take(self, entry: pa.Table, writer: ChunkWriter) -> None:
         """Take in what a batch brought; what is much is written at once."""
         if not entry.num_rows:
             return
         self._new.append(entry)
         self._new_size += total_bytes(entry)
         if self._new_size >= self.limits.body:
-            self._write(self._entries(), 0, writing, len(self.runs))
+            self._write(self._entries(), 0, writer, len(self.runs))
 
-    def compact(self, writing: Writing) -> None:
+    def compact(self, writer: ChunkWriter) -> None:
         """Let go of what has lapsed, and write what came; runs that are small and many are merged."""
         operator, stay = self.operator, []
         for run in self.runs:
             if run.lapses > operator.reached:
                 stay.append(run)
             else:
-                writing.remove(run.number)
+                writer.remove(run.number)
         self.runs = stay
         new = [entry for entry in self._entries() if operator.lapses(entry) > operator.reached]
         rows = sum(run.rows for run in self._mine()) + sum(entry.num_rows for entry in new)
         if rows > 2 * operator.live() + self.limits.few:
-            self.rewrite(writing)
+            self.rewrite(writer)
             return
-        self._write(new, 0, writing, len(self.runs))
+        self._write(new, 0, writer, len(self.runs))
         while group := self._due():
-            tables = [self._read(run, writing) for run in group]
+            tables = [self._read(run, writer) for run in group]
             place = self.runs.index(group[0])
-            self._remove(group, writing)
-            self._write([operator.condensed(tables)], group[0].level + 1, writing, place)
+            self._remove(group, writer)
+            self._write([operator.condensed(tables)], group[0].level + 1, writer, place)
 
-    def older(self, writing: Writing) -> list[pa.Table]:
+    def older(self, writer: ChunkWriter) -> list[pa.Table]:
         """Entries that are otherwise than the queries need them now: they are kept until they lapse."""
         mine = self._mine()
-        return [self._read(run, writing) for run in self.runs if run not in mine]
+        return [self._read(run, writer) for run in self.runs if run not in mine]
 
-    def add_older(self, entries: list[pa.Table], writing: Writing) -> None:
+    def add_older(self, entries: list[pa.Table], writer: ChunkWriter) -> None:
         """Keep such entries of another log."""
-        self._write(entries, FULL, writing, 0)
+        self._write(entries, FULL, writer, 0)
 
-    def rewrite(self, writing: Writing) -> None:
+    def rewrite(self, writer: ChunkWriter) -> None:
         """Write all that the operator has, in the place of all that was written."""
         self._entries()
-        self._remove(self._mine(), writing)
-        self._write(self.operator.everything(self.limits.body), 0, writing, len(self.runs))
+        self._remove(self._mine(), writer)
+        self._write(self.operator.everything(self.limits.body), 0, writer, len(self.runs))
 
-    def clear(self, writing: Writing) -> None:
+    def clear(self, writer: ChunkWriter) -> None:
         """Drop all runs."""
         self._entries()
-        self._remove(list(self.runs), writing)
+        self._remove(list(self.runs), writer)
 
     def _entries(self) -> list[pa.Table]:
         new, self._new, self._new_size = self._new, [], 0
@@ -148,22 +148,22 @@ class Log:
         """The runs that are as the queries need them: others, of before a query was added, lapse by themselves."""
         return [run for run in self.runs if run.cells == self.operator.by_cells]
 
-    def _read(self, run: Run, writing: Writing) -> pa.Table:
-        return table_of(unchanged(writing.read(run.number), run.digest, "the log"))
+    def _read(self, run: Run, writer: ChunkWriter) -> pa.Table:
+        return table_of(unchanged(writer.read(run.number), run.digest, "the log"))
 
-    def _remove(self, old: list[Run], writing: Writing) -> None:
+    def _remove(self, old: list[Run], writer: ChunkWriter) -> None:
         gone = {run.number for run in old}
         for number in gone:
-            writing.remove(number)
+            writer.remove(number)
         self.runs = [run for run in self.runs if run.number not in gone]
 
-    def _write(self, entries: Iterable[pa.Table], level: int, writing: Writing, place: int) -> None:
+    def _write(self, entries: Iterable[pa.Table], level: int, writer: ChunkWriter, place: int) -> None:
         """Write entries as runs, full ones and a rest, at a place among the others."""
-        made: list[Run] = []
+        runs: list[Run] = []
         for part in together(entries, self.limits.body):
             body = table_bytes(part)
             lapses, cells = self.operator.lapses(part), holds_cells(part)
-            made.append(Run(writing.add(body), part.num_rows, len(body), lapses, cells, FULL, digest_of(body)))
-        if made:
-            made[-1] = made[-1]._replace(level=min(level, FULL))
-        self.runs = [*self.runs[:place], *made, *self.runs[place:]]
+            runs.append(Run(writer.add(body), part.num_rows, len(body), lapses, cells, FULL, digest_of(body)))
+        if runs:
+            runs[-1] = runs[-1]._replace(level=min(level, FULL))
+        self.runs = [*self.runs[:place], *runs, *self.runs[place:]]

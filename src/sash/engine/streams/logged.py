@@ -16,20 +16,20 @@ import pyarrow as pa
 
 from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.assigners.base import LEAST
+from sash.engine.streams.cell_tables import AT, KEY, STATE, cells_table
+from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.partials import AT, KEY, STATE, cells_table
 from sash.engine.streams.restoring import positions_of, refuse_columns, refused
-from sash.engine.streams.rows import Rows
 from sash.engine.streams.scheme import FIRST, Scheme
-from sash.engine.streams.spans import refuse_odd_spans
+from sash.engine.streams.span_cells import refuse_odd_spans
 
 ROW = "row"
 
 
 def folds_cells(scheme: Scheme) -> bool:
     """Whether partials of slices answer all queries, so that these can be made wherever rows are."""
-    return scheme.by_time and not scheme.held
+    return scheme.by_time and not scheme.buffered
 
 
 def holds_cells(entry: pa.Table) -> bool:
@@ -37,7 +37,7 @@ def holds_cells(entry: pa.Table) -> bool:
     return not any(name.startswith(ROW) for name in entry.column_names)
 
 
-class Logged(Operator):
+class LoggedOperator(Operator):
     """An operator that says what its log must hold, and can be made of that again."""
 
     def __init__(self, scheme: Scheme, slicer: str, *, emit: str = "final", starts: bool = False) -> None:
@@ -76,7 +76,7 @@ class Logged(Operator):
             [entry[name].combine_chunks() for name in entry.column_names if name.startswith(KEY)]
         )
         codes = np.zeros(entry.num_rows, np.int64) if codes is None else codes
-        self.retake(Rows(self._columns_of(entry), codes, time))
+        self.retake(KeyedRows(self._columns_of(entry), codes, time))
 
     def _refuse_cells(self, entry: pa.Table) -> None:
         """Refuse an entry that is not of cells of these queries; partials of queries that came later may be missing."""
@@ -98,10 +98,10 @@ class Logged(Operator):
 
     def _refuse_entry(self, entry: pa.Table, columns: dict[str, pa.DataType]) -> None:
         """Refuse an entry that has not all columns of a key, and further ones only of these."""
-        keyed = {f"{KEY} {k}": kind for k, kind in enumerate(self._keys.kinds)} | {AT: pa.int64()}
+        keyed = {f"{KEY} {k}": dtype for k, dtype in enumerate(self._keys.dtypes)} | {AT: pa.int64()}
         names = [*keyed, *(name for name in columns if name in entry.column_names)]
-        found = entry if sorted(entry.column_names) != sorted(names) else entry.select(names)
-        refuse_columns(found, "an entry of the log", names, [(keyed | columns)[name] for name in names])
+        ordered = entry if sorted(entry.column_names) != sorted(names) else entry.select(names)
+        refuse_columns(ordered, "an entry of the log", names, [(keyed | columns)[name] for name in names])
 
     # What the log holds
 
@@ -113,8 +113,8 @@ class Logged(Operator):
             for at in range(0, len(cells.key), step):
                 yield cells_table(cells.slice(at, at + step), self._keys, self.scheme.partial_ids)
             return
-        held = self._held.compact()
-        rows = self._joined(self._waiting) if self.scheme.sorts else Rows(held.table, held.key, held.at)
+        buffer = self._buffer.compact()
+        rows = self._joined(self._waiting) if self.scheme.sorts else KeyedRows(buffer.table, buffer.key, buffer.at)
         for start, stop in stretches(np.broadcast_to(row_bytes(rows.table), len(rows.codes)), size):
             yield self._entry(rows.take(np.arange(start, stop)))
 
@@ -135,7 +135,7 @@ class Logged(Operator):
         """How many cells or rows the log must hold."""
         if self.scheme.sorts:
             return sum(len(rows.codes) for rows in self._waiting)
-        return len(self._cells) if self.by_cells else len(self._held)
+        return len(self._cells) if self.by_cells else len(self._buffer)
 
     def lapses(self, entry: pa.Table) -> int:
         """The position that must be reached before an entry may go."""
@@ -153,7 +153,7 @@ class Logged(Operator):
             return LEAST if self.watermark is None else self.watermark
         return self._by_time.passed
 
-    def _entry(self, rows: Rows) -> pa.Table:
+    def _entry(self, rows: KeyedRows) -> pa.Table:
         assert rows.time is not None
         columns = {f"{KEY} {k}": array for k, array in enumerate(self._keys.values(rows.codes))}
         columns[AT] = pa.array(rows.time)
@@ -170,7 +170,7 @@ class Logged(Operator):
     @cached_property
     def _row_schema(self) -> pa.Schema:
         """The columns that are kept of a row."""
-        schema = self._taken(self.scheme.schema.empty_table(), self._kept).schema
+        schema = self._taken(self.scheme.schema.empty_table(), self._columns).schema
         return schema.append(pa.field(FIRST, pa.int64())) if self.scheme.spans else schema
 
     # What it does not hold
@@ -183,7 +183,7 @@ class Logged(Operator):
             keys = self._keys.all()
             parts["keys"] = pa.table(keys, [str(k) for k in range(len(keys))])
         if self.scheme.sorts:
-            parts |= self._cells.parts() | self._held.parts()
+            parts |= self._cells.parts() | self._buffer.parts()
         if self.emit != "final":
             parts |= (self._changes if self.emit == "changes" else self._updates).parts()
         return parts
@@ -201,14 +201,14 @@ class Logged(Operator):
         """The values of all keys that it knows."""
         return self._keys.all()
 
-    def of_keys(self, numbers: np.ndarray) -> Logged:
+    def of_keys(self, numbers: np.ndarray) -> LoggedOperator:
         """Another that has what this one has of some keys; these are sorted by number, and numbered anew."""
-        some = Logged(self.scheme, self.slicer, emit=self.emit, starts=self.with_starts)
+        some = LoggedOperator(self.scheme, self.slicer, emit=self.emit, starts=self.with_starts)
         some.watermark, some._keys = self.watermark, Keys.of(self.scheme.key_types, self._keys.values(numbers))
         some.since(self._windows.since)
         some._positions.restore(self._positions.of_keys(numbers), len(numbers))
         some._cells = self._cells.compact().of_numbers(numbers)
-        some._held = self._held.compact().of_numbers(numbers)
+        some._buffer = self._buffer.compact().of_numbers(numbers)
         for rows in self._waiting:
             here = np.flatnonzero(np.isin(rows.codes, numbers))
             taken = rows.take(here)
@@ -220,7 +220,7 @@ class Logged(Operator):
 
     def open_keys(self) -> int:
         """How many keys have something that a window waits for."""
-        stores: list[Any] = [self._cells.compact(), self._held.compact()]
+        stores: list[Any] = [self._cells.compact(), self._buffer.compact()]
         some = np.zeros(len(self._keys), np.bool_)
         for keys in (*(store.key for store in stores), *(rows.codes for rows in self._waiting)):
             some[keys] = True
@@ -228,5 +228,5 @@ class Logged(Operator):
 
     def open_windows(self) -> int:
         """How many windows by time hold a row and have not ended, each key's on its own."""
-        store: Any = self._cells.compact() if self.by_cells or self.scheme.spans else self._held.compact()
+        store: Any = self._cells.compact() if self.by_cells or self.scheme.spans else self._buffer.compact()
         return self._by_time.open_windows(store) if self.scheme.by_time and len(store.key) else 0

@@ -1,7 +1,7 @@
 """The operator: rows come in batches, and answers leave as windows end; its state is plain bytes.
 
 Rows that no window waits for any more, and rows that cannot be placed, are set aside with the reason. The others
-are folded into cells, one for each key and slice, or held as they are where a query needs the rows themselves.
+are folded into cells, one for each key and slice, or buffered as they are where a query needs the rows themselves.
 When the watermark passes the end of windows these are answered, and what no window needs any more is let go.
 """
 
@@ -23,18 +23,20 @@ from sash.engine.sizes import total_bytes
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Positions
 from sash.engine.streams.assigners.by_time import TimePositions
+from sash.engine.streams.buffer import Buffer, ties
+from sash.engine.streams.cell_tables import cells_table, take_cells
 from sash.engine.streams.cells import Cells, Column
 from sash.engine.streams.covering import fold_spans
-from sash.engine.streams.emitting import EMITS, Answers, Changes, Updates
+from sash.engine.streams.emitting import EMITS, Changes, Updates, WindowAnswers
+from sash.engine.streams.ended_windows import EndedWindows
 from sash.engine.streams.formats import refuse_others
-from sash.engine.streams.held import HeldRows, ties
+from sash.engine.streams.keyed_rows import KeyedRows, checked
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.lateness import Late, late_rows, late_spans
 from sash.engine.streams.lengths import Lengths
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.pairing import Pairing
-from sash.engine.streams.partials import cells_table, take_cells
 from sash.engine.streams.restoring import (
     numbers_of,
     part_of,
@@ -44,11 +46,9 @@ from sash.engine.streams.restoring import (
     watermark_of,
     whole_of,
 )
-from sash.engine.streams.rows import Rows, checked
-from sash.engine.streams.scheme import FIRST, Holding, Scheme
-from sash.engine.streams.spans import AUTO, Layout, moments_of, refuse_odd_spans
+from sash.engine.streams.scheme import FIRST, CellPartial, Scheme
+from sash.engine.streams.span_cells import AUTO, SpanCells, moments_of, refuse_odd_spans
 from sash.engine.streams.times import as_ticks, ticks_of
-from sash.engine.streams.windows import Windows
 from sash.engine.tables import one_array
 from sash.errors import SashError, column_named
 from sash.expressions.evaluation import evaluate
@@ -75,10 +75,10 @@ class Operator:
         check_emit(scheme, emit)
         self._arrival = arrival
         self.scheme, self.slicer, self.emit, self.with_starts = scheme, slicer, emit, starts
-        self._windows = Windows(scheme, starts)
+        self._windows = EndedWindows(scheme, starts)
         self._edges = self._cut("pairs" if slicer == "cutty" else slicer)
         self._coarse = self._cut("cutty") if slicer == "cutty" else None
-        self._kept = scheme.schema.names if scheme.whole_rows else scheme.needed
+        self._columns = scheme.schema.names if scheme.whole_rows else scheme.needed
         self._delay = scheme.delay
         self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit))
         self._clear()
@@ -91,14 +91,14 @@ class Operator:
         self._keys = Keys(scheme.key_types)
         self._looked = FEW  # keys of which something was left when last looked
         self._positions: Positions = scheme.assigners[0].positions(scheme.assigners)
-        self._cells = Cells([each.kind for each in scheme.kinds])
-        held = self._taken(scheme.schema.empty_table(), scheme.needed)
-        held = held.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else held
-        self._held = HeldRows(held.schema, self._arrival or not scheme.by_time)
+        self._cells = Cells([each.layout for each in scheme.partials])
+        columns = self._taken(scheme.schema.empty_table(), scheme.needed)
+        columns = columns.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else columns
+        self._buffer = Buffer(columns.schema, self._arrival or not scheme.by_time)
         spans = scheme.settings.spans
         self._lengths = Lengths() if spans is not None and spans.postpone == AUTO else None
         self._pairing = Pairing(scheme) if spans is not None and spans.pair is not None else None
-        self._waiting: list[Rows] = []
+        self._waiting: list[KeyedRows] = []
         self._late: list[pa.Table] = []
         self._changes, self._updates = Changes(self._windows.types), Updates(self._windows.types)
 
@@ -113,7 +113,7 @@ class Operator:
                 self._see(rows.span.most - self._delay)
             return self._answers()
 
-    def absorb(self, batch: Any) -> Rows:
+    def absorb(self, batch: Any) -> KeyedRows:
         """Take a batch of rows, and leave the answers for later; gives the rows that have a place."""
         self._open()
         table = checked(batch, self.scheme.schema)
@@ -122,13 +122,13 @@ class Operator:
             self.retake(rows)
             return rows
 
-    def _whole_spans(self, found: tuple[pa.Table, pa.Table, pa.Array]) -> pa.Table:
+    def _whole_spans(self, pairs: tuple[pa.Table, pa.Table, pa.Array]) -> pa.Table:
         """Spans that were joined of halves; what cannot be is set aside."""
-        whole, aside, reasons = found
+        whole, aside, reasons = pairs
         self._set_aside(aside, np.arange(len(reasons)), reasons)
         return whole
 
-    def retake(self, rows: Rows) -> None:
+    def retake(self, rows: KeyedRows) -> None:
         """Take rows that were found to have a place."""
         if self.scheme.sorts:
             self._waiting.append(rows)
@@ -213,7 +213,7 @@ class Operator:
             "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self._late]),
             **{f"axis {name}": part for name, part in self._positions.parts().items()},
             **self._cells.parts(),
-            **self._held.parts(),
+            **self._buffer.parts(),
         }
         if self.scheme.sorts:
             waiting = self._joined(self._waiting)
@@ -245,10 +245,10 @@ class Operator:
         self._restore_stores(parts)
         self._late = [table_of(parts, "late", Late.schema(scheme.schema))]
         if scheme.sorts:
-            waiting = table_of(parts, "waiting", self._taken(scheme.schema.empty_table(), self._kept).schema)
+            waiting = table_of(parts, "waiting", self._taken(scheme.schema.empty_table(), self._columns).schema)
             codes = numbers_of(parts, "waiting codes", waiting.num_rows, 0, len(self._keys) - 1)
             time = numbers_of(parts, "waiting time", waiting.num_rows, *scheme.reach)
-            self._waiting = [Rows(waiting, codes, time)]
+            self._waiting = [KeyedRows(waiting, codes, time)]
         if self._pairing is not None:
             self._pairing.waiting = table_of(parts, "halves", scheme.schema)
         if self._lengths is not None:
@@ -266,16 +266,16 @@ class Operator:
 
     def _restore_stores(self, parts: dict[str, Any]) -> None:
         """Go on with cells and rows, once the rest is known."""
-        cells, held, scheme = self._cells, self._held, self.scheme
+        cells, buffer, scheme = self._cells, self._buffer, self.scheme
         cells.restore(parts, len(self._keys))
-        held.restore(parts, len(self._keys))
+        buffer.restore(parts, len(self._keys))
         if scheme.by_time:
             refuse_outside(cells.at, "cell at", *scheme.slice_reach)
-            refuse_outside(held.at, "held at", *scheme.reach)
+            refuse_outside(buffer.at, "held at", *scheme.reach)
         self._positions.refuse_unknown(cells)
-        self._positions.refuse_rows(held)
+        self._positions.refuse_rows(buffer)
         if scheme.spans:
-            refuse_odd_spans(scheme, held.table, held.at)
+            refuse_odd_spans(scheme, buffer.table, buffer.at)
 
     def partials(self) -> pa.Table:
         """The partials of all cells with their keys, for another operator of the same queries to take."""
@@ -298,8 +298,8 @@ class Operator:
     def size(self) -> int:
         """About how many bytes it has in memory."""
         waiting = sum(total_bytes(rows.table) + 16 * len(rows.codes) for rows in self._waiting)
-        told = self._changes.size if self.emit == "changes" else self._updates.size if self.emit == "updates" else 0
-        return self._cells.size + self._held.size + waiting + self._keys.size + told
+        emitted = self._changes.size if self.emit == "changes" else self._updates.size if self.emit == "updates" else 0
+        return self._cells.size + self._buffer.size + waiting + self._keys.size + emitted
 
     # The way of rows in
 
@@ -316,24 +316,24 @@ class Operator:
         if self.closed:
             raise SashError("the stream is closed; open another, or restore a snapshot")
 
-    def _placed(self, table: pa.Table) -> Rows:
+    def _placed(self, table: pa.Table) -> KeyedRows:
         """The rows that have a place, with their keys and times; others are set aside."""
-        time, late, found = None, None, None
+        time, late, times = None, None, None
         if self.scheme.spans:
             return self._placed_spans(table)
         if self.scheme.settings.time is not None:
             with column_named("time"):
                 time, known = ticks_of(evaluate(self.scheme.settings.time, table), self.scheme.time_type)
-            found = span(time)
-            late = late_rows(self.scheme, time, known, found, self.watermark, self.least_starts, self.assigners)
+            times = span(time)
+            late = late_rows(self.scheme, time, known, times, self.watermark, self.least_starts, self.assigners)
         if late is not None:
             self._set_aside(table, late.rows, late.reasons)
             if len(late.stay) < table.num_rows:
                 table, time = table.take(pa.array(late.stay)), time[late.stay] if time is not None else None
-                found = None if time is None else span(time)
-        return Rows(self._taken(table, self._kept), self._coded(table), time, found)
+                times = None if time is None else span(time)
+        return KeyedRows(self._taken(table, self._columns), self._coded(table), time, times)
 
-    def _placed_spans(self, table: pa.Table) -> Rows:
+    def _placed_spans(self, table: pa.Table) -> KeyedRows:
         """The same of events that last: the time of a row is its last moment, and a column has the first."""
         with column_named("span"):
             moments = moments_of(self.scheme, table)
@@ -344,10 +344,10 @@ class Operator:
                 table, moments = table.take(pa.array(late.stay)), moments.take(late.stay)
         if self._lengths is not None:
             self._lengths.see(moments.last - moments.first + 1)
-        rows = self._taken(table, self._kept).append_column(FIRST, pa.array(moments.first))
+        rows = self._taken(table, self._columns).append_column(FIRST, pa.array(moments.first))
         latest = int(moments.seen.max(initial=LEAST))
         latest = latest if self._pairing is None else max(latest, self._pairing.latest)
-        return Rows(rows, self._coded(table), moments.last, Span(latest, latest, False))
+        return KeyedRows(rows, self._coded(table), moments.last, Span(latest, latest, False))
 
     def _coded(self, table: pa.Table) -> np.ndarray:
         """The number of each row's key."""
@@ -361,7 +361,7 @@ class Operator:
             name = Late.name(table.schema)
             self._late.append(table.take(pa.array(rows)).append_column(name, reasons))
 
-    def _absorb(self, rows: Rows) -> None:
+    def _absorb(self, rows: KeyedRows) -> None:
         """Number rows, and fold or hold them."""
         if not len(rows.codes):
             return
@@ -375,25 +375,25 @@ class Operator:
             rows = rows.take(counting)
         if self.scheme.spans:
             first = one_array(rows.table[FIRST]).to_numpy()
-            layout = Layout(first, at, rows.codes, keys, self._edges, self._opens())
-            fold_spans(self._cells, self.scheme, rows.table, layout, self._lifted)
+            span_cells = SpanCells(first, at, rows.codes, keys, self._edges, self._opens())
+            fold_spans(self._cells, self.scheme, rows.table, span_cells, self._lifted)
         elif self.scheme.folded:
             codes = rows.codes if self.scheme.settings.key else None
-            found = rows.span if at is rows.time else None
-            self._cells.fold(at, codes, keys, self._edges, self._lifted(rows.table, self.scheme.kinds), found)
-        if self.scheme.held:
-            self._held.append(rows.table.select(self._held.table.column_names), rows.codes, at)
+            times = rows.span if at is rows.time else None
+            self._cells.fold(at, codes, keys, self._edges, self._lifted(rows.table, self.scheme.partials), times)
+        if self.scheme.buffered:
+            self._buffer.append(rows.table.select(self._buffer.table.column_names), rows.codes, at)
 
-    def _lifted(self, table: pa.Table, kinds: Sequence[Holding]) -> list[Column]:
+    def _lifted(self, table: pa.Table, partials: Sequence[CellPartial]) -> list[Column]:
         """What partials lift of some rows."""
         whole = SortedPartitions(table, (), ())
-        found = []
-        for each in kinds:
-            kept, given = counted(Question(whole, each.planned.question.over))
-            values, _ = each.kind.inputs.columns("fold", given.columns, kept.length)
-            found.append(Column(values, kept.positions))
+        columns = []
+        for each in partials:
+            selection, lifted = counted(Question(whole, each.planned.question.over))
+            values, _ = each.layout.inputs.columns("fold", lifted.columns, selection.length)
+            columns.append(Column(values, selection.positions))
         whole.forget()
-        return found
+        return columns
 
     # The way of answers out
 
@@ -436,7 +436,7 @@ class Operator:
             yield from self._given(self._ended_by(MOST, limits), remember=True)
             self._updates.remembered()
 
-    def _given(self, parts: Iterator[Answers], remember: bool) -> Iterator[pa.Table]:
+    def _given(self, parts: Iterator[WindowAnswers], remember: bool) -> Iterator[pa.Table]:
         """What is given of answers: all, or those that changed."""
         for answers in parts:
             if self.emit == "changes":
@@ -472,17 +472,17 @@ class Operator:
     def _wait(self) -> int:
         return self.scheme.postpone if self._lengths is None else self._lengths.postpone
 
-    def _ended_by(self, upto: int, limits: Limits | None) -> Iterator[Answers]:
-        return self._windows.answers(self._positions, self._cells, self._held, upto, limits)
+    def _ended_by(self, upto: int, limits: Limits | None) -> Iterator[WindowAnswers]:
+        return self._windows.answers(self._positions, self._cells, self._buffer, upto, limits)
 
     def _let_go(self) -> None:
         """Let go of what no window needs any more."""
-        cells, held = self._cells, self._held
+        cells, buffer = self._cells, self._buffer
         if self.scheme.by_time and self.watermark is None:
             return
-        if len(held):
-            held.compact()
-            held.keep(self._positions.needed(held))
+        if len(buffer):
+            buffer.compact()
+            buffer.keep(self._positions.needed(buffer))
         if len(cells):
             cells.compact()
             cells.keep(self._positions.needed(cells))
@@ -495,14 +495,14 @@ class Operator:
         """Number keys anew, without those of which nothing is left, where these are the most."""
         count = len(self._keys)
         left = np.zeros(count, np.bool_)
-        for store in (self._cells, self._held):
+        for store in (self._cells, self._buffer):
             left[store.key] = True
         used = np.flatnonzero(left)
         self._looked = max(len(used), FEW)
         if 2 * len(used) > count:
             return
         self._keys = Keys.of(self.scheme.key_types, self._keys.values(used))
-        for store in (self._cells, self._held):
+        for store in (self._cells, self._buffer):
             store.key = np.searchsorted(used, store.key)
         self._updates = self._updates.of_keys(used)  # windows of others have ended
 
@@ -522,14 +522,14 @@ class Operator:
         """These columns, or one of nothing, for the number of rows."""
         return table.select(list(names)) if names else pa.table({"": pa.nulls(table.num_rows)})
 
-    def _joined(self, parts: list[Rows]) -> Rows:
+    def _joined(self, parts: list[KeyedRows]) -> KeyedRows:
         if len(parts) == 1:
             return parts[0]
         if not parts:
-            empty = self._taken(self.scheme.schema.empty_table(), self._kept)
-            return Rows(empty, np.zeros(0, np.int64), np.zeros(0, np.int64))
+            empty = self._taken(self.scheme.schema.empty_table(), self._columns)
+            return KeyedRows(empty, np.zeros(0, np.int64), np.zeros(0, np.int64))
         tables, codes, times, _ = zip(*parts, strict=True)
-        return Rows(pa.concat_tables(tables), np.concatenate(codes), np.concatenate(times))
+        return KeyedRows(pa.concat_tables(tables), np.concatenate(codes), np.concatenate(times))
 
 
 def check_emit(scheme: Scheme, emit: str) -> None:

@@ -70,15 +70,15 @@ def difference(before: str, now: str) -> str:
     was, here = MAKING.fullmatch(before), MAKING.fullmatch(now)
     if was is None or here is None:
         return "which another Sash described"
-    found = [f"{name} {_line(was[name])}, here {_line(here[name])}" for name in ("columns", "slicer", "emit")
+    differences = [f"{name} {_line(was[name])}, here {_line(here[name])}" for name in ("columns", "slicer", "emit")
              if was[name] != here[name]]  # fmt: skip
     if was["rest"] != here["rest"]:
         place = next((k for k, pair in enumerate(zip(was["rest"], here["rest"], strict=False)) if len(set(pair)) > 1),
                      min(len(was["rest"]), len(here["rest"])))  # fmt: skip
         begin = max(was["rest"].rfind(", ", 0, place) + 2, place - 40, 0)
         shown = (_line(each["rest"][begin : place + 80]) for each in (was, here))
-        found.append("settings or queries …{}…, here …{}…".format(*shown))
-    return f"which has {'; '.join(found)}"
+        differences.append("settings or queries …{}…, here …{}…".format(*shown))
+    return f"which has {'; '.join(differences)}"
 
 
 def _line(text: str) -> str:
@@ -102,9 +102,9 @@ def _is_entry(entry: Any) -> bool:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not is_whole(entry.get("bytes"), 0):
         return False
     if entry.get("kind") == "array":
-        kind = entry.get("dtype")
-        kinds = kind if isinstance(kind, list) and kind else [kind]
-        return all(isinstance(each, str) and NUMBER.fullmatch(each) for each in kinds)
+        dtype = entry.get("dtype")
+        dtypes = dtype if isinstance(dtype, list) and dtype else [dtype]
+        return all(isinstance(each, str) and NUMBER.fullmatch(each) for each in dtypes)
     return entry.get("kind") == "table" or (entry.get("kind") == "value" and "value" in entry and not entry["bytes"])
 
 
@@ -122,7 +122,7 @@ def table_of(body: bytes) -> pa.Table:
         return reader.read_all()
 
 
-def kept_table(body: bytes) -> pa.Table:
+def sound_table(body: bytes) -> pa.Table:
     """The table that was bytes, which have been out of our hands: it is found to be sound."""
     try:
         table = table_of(body)
@@ -145,16 +145,16 @@ def _described(part: Any) -> tuple[dict[str, Any], bytes]:
 
 def _read(entry: dict[str, Any], body: bytes) -> Any:
     if entry["kind"] == "array":
-        kind = entry["dtype"]
-        fields = kind if isinstance(kind, str) else [(f"f{k}", each) for k, each in enumerate(kind)]
-        dtype = np.dtype(fields, align=not isinstance(kind, str))
+        described = entry["dtype"]
+        fields = described if isinstance(described, str) else [(f"f{k}", each) for k, each in enumerate(described)]
+        dtype = np.dtype(fields, align=not isinstance(described, str))
         if len(body) % dtype.itemsize:
             raise SashError(
                 f"state must have whole numbers of {dtype.itemsize} bytes in {entry['name']}, got a part of one"
             )
         return np.frombuffer(body, dtype).copy()
     if entry["kind"] == "table":
-        return kept_table(body)
+        return sound_table(body)
     return entry["value"]
 
 

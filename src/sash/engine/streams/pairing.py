@@ -81,16 +81,16 @@ class Pairing:
         self.waiting = rows.filter(pa.array(stays))
         columns = [pc.coalesce(one_array(column.take(pa.array(theirs))), one_array(column.take(pa.array(mine))))
                    for column in rows.columns]  # fmt: skip
-        made = pa.Table.from_arrays(columns, schema=rows.schema)
+        joined = pa.Table.from_arrays(columns, schema=rows.schema)
         reason = f"no {self.spans.start} came for its {self.pair}"
-        whole = pa.concat_tables([made, rows.take(pa.array(over))])
+        whole = pa.concat_tables([joined, rows.take(pa.array(over))])
         return whole, rows.take(pa.array(lost)), pa.array([reason] * len(lost), pa.string())
 
     def _halves(self, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The time of each row, and which have a start and which an end."""
-        found = []
+        halves = []
         for column in (self.spans.start, self.spans.end):
             ticks, known = ticks_of(evaluate(column, rows), self.scheme.time_type)
-            found.append((ticks, np.ones(len(ticks), np.bool_) if known is None else known))
-        (start, begun), (end, ended) = found
+            halves.append((ticks, np.ones(len(ticks), np.bool_) if known is None else known))
+        (start, begun), (end, ended) = halves
         return np.where(ended, end, start), begun, ended

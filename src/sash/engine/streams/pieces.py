@@ -7,7 +7,7 @@ from typing import Any
 
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.restoring import is_whole, refused
-from sash.engine.streams.store import Writing, digest_of, unchanged
+from sash.engine.streams.store import ChunkWriter, digest_of, unchanged
 
 CORE = "core"
 
@@ -28,7 +28,7 @@ class Pieces:
         self.known: dict[str, list[list[Any]]] = {}
         self.size = 0
 
-    def write(self, parts: Mapping[str, Any], writing: Writing) -> bytes:
+    def write(self, parts: Mapping[str, Any], writer: ChunkWriter) -> bytes:
         """Write what changed; gives all of it where that is little."""
         whole = packed(CORE, parts)
         small = len(whole) <= self.piece
@@ -45,32 +45,32 @@ class Pieces:
                 if k < len(before) and before[k][1] == digest:
                     now[name].append(before[k])
                 else:
-                    now[name].append([writing.add(piece), digest])
+                    now[name].append([writer.add(piece), digest])
         stay = {number for pieces in now.values() for number, _ in pieces}
         for number in {number for pieces in self.known.values() for number, _ in pieces} - stay:
-            writing.remove(number)
+            writer.remove(number)
         self.known = now
         return whole if small else b""
 
-    def read(self, known: Any, whole: bytes, writing: Writing) -> dict[str, Any]:
+    def read(self, known: Any, whole: bytes, writer: ChunkWriter) -> dict[str, Any]:
         """The parts that were written."""
-        if not isinstance(known, dict) or not all(_is_pieces(pieces, writing.next) for pieces in known.values()):
+        if not isinstance(known, dict) or not all(_is_pieces(pieces, writer.next) for pieces in known.values()):
             raise refused("the pieces of the rest", "their numbers and digests", "another thing")
         self.known = known
         if not known:
             return unpacked(CORE, whole)
-        found: dict[str, Any] = {}
+        all_parts: dict[str, Any] = {}
         for name, pieces in known.items():
-            body = b"".join(unchanged(writing.read(number), digest, "the rest") for number, digest in pieces)
+            body = b"".join(unchanged(writer.read(number), digest, "the rest") for number, digest in pieces)
             self.size += len(body)
             parts = unpacked(CORE, body)
             if list(parts) != [name]:
                 raise refused(f"the pieces of {name}", "that part alone", ", ".join(parts) or "none")
-            found |= parts
-        return found
+            all_parts |= parts
+        return all_parts
 
-    def clear(self, writing: Writing) -> None:
+    def clear(self, writer: ChunkWriter) -> None:
         """Drop all pieces."""
         for number in {number for pieces in self.known.values() for number, _ in pieces}:
-            writing.remove(number)
+            writer.remove(number)
         self.known = {}

@@ -52,11 +52,11 @@ def watermark_of(parts: Mapping[str, Any]) -> int | None:
     return None if part_of(parts, "watermark") is None else whole_of(parts, "watermark", LEAST + 1)
 
 
-def typed_of(parts: Mapping[str, Any], name: str, kind: type) -> Any:
+def typed_of(parts: Mapping[str, Any], name: str, wanted: type) -> Any:
     """A part that is of a type of Python."""
     value = part_of(parts, name)
-    if type(value) is not kind:
-        raise refused(name, f"a {kind.__name__}", _said(value))
+    if type(value) is not wanted:
+        raise refused(name, f"a {wanted.__name__}", _said(value))
     return value
 
 
@@ -109,8 +109,8 @@ def refuse_longer(array: np.ndarray, name: str, keys: int) -> None:
 
 def refuse_disorder(key: np.ndarray, at: np.ndarray, name: str, *, once: bool) -> None:
     """Refuse places that are not sorted by key and position or, with ``once``, that are there twice."""
-    found = find_heads(key, at, np.empty(len(key), np.bool_))
-    if found < 0 or (once and found < len(key)):
+    distinct = find_heads(key, at, np.empty(len(key), np.bool_))
+    if distinct < 0 or (once and distinct < len(key)):
         raise refused(name, f"sorted by key and position{', each once' if once else ''}", "another order")
 
 
@@ -128,7 +128,7 @@ def table_of(parts: Mapping[str, Any], name: str, schema: pa.Schema, length: int
 def refuse_columns(table: pa.Table, name: str, names: Sequence[str], types: Sequence[pa.DataType]) -> None:
     """Refuse a table of other columns."""
     if table.schema.names != list(names) or table.schema.types != list(types):
-        wanted = ", ".join(f"{each} {kind}" for each, kind in zip(names, types, strict=True))
+        wanted = ", ".join(f"{each} {dtype}" for each, dtype in zip(names, types, strict=True))
         got = ", ".join(f"{field.name} {field.type}" for field in table.schema)
         raise refused(name, f"a table of {wanted or 'no columns'}", got or "no columns")
 

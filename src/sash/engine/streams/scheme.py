@@ -12,23 +12,22 @@ import pyarrow as pa
 
 from sash.algebra import Aggregate, Call, Over
 from sash.algebra.catalogue.spans import SHARE, SPENT
-from sash.algebra.sharing import Shared, share
-from sash.algebra.sharing import kind as kind_of
+from sash.algebra.sharing import Shared, partial_key, share
 from sash.algebra.window_function import SpanFunction
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.answering.inputs import is_coded
-from sash.engine.evaluating import asked_of
+from sash.engine.evaluating import evaluation_of
 from sash.engine.memo import Memo
 from sash.engine.reading import arguments_of
-from sash.engine.streams.answering import Folding, Planned
 from sash.engine.streams.assigners import assigner_of
 from sash.engine.streams.assigners.base import Assigner
+from sash.engine.streams.buffer import Buffer, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.formats import PartialFormat, format_of
-from sash.engine.streams.held import HeldRows, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.keys import check_key
-from sash.engine.streams.kinds import Kind, PlainKind
+from sash.engine.streams.partial_layouts import ObjectLayout, PartialLayout
 from sash.engine.streams.queries import Query, Settings
+from sash.engine.streams.query_answers import Folding, PlannedQuery
 from sash.errors import SashError, column_named
 from sash.expressions.binding import bind, check_names
 from sash.expressions.columns import Column, Expression, Foreign
@@ -46,14 +45,14 @@ PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes
 FAR = 2**63 - 1
 FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
 POINTS = "points"  # partials of all rows of a slice
-ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.spans
+ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.span_cells
 
 
-class Holding(NamedTuple):
+class CellPartial(NamedTuple):
     """A partial that cells hold, a query that says how rows are lifted to it, and of which rows of a slice it is."""
 
-    kind: Kind
-    planned: Planned
+    layout: PartialLayout
+    planned: PlannedQuery
     part: str = POINTS
 
 
@@ -64,7 +63,9 @@ class Scheme:
     schema: pa.Schema
     settings: Settings
     queries: tuple[Query, ...]
-    known: tuple[Planned, ...] = field(default=(), repr=False, compare=False)  # the first of the queries, as planned
+    known: tuple[PlannedQuery, ...] = field(
+        default=(), repr=False, compare=False
+    )  # the first of the queries, as planned
 
     def __post_init__(self) -> None:
         names = self.schema.names
@@ -142,7 +143,7 @@ class Scheme:
         return self.settings.spans is not None
 
     @cached_property
-    def asked(self) -> pa.Schema:
+    def query_schema(self) -> pa.Schema:
         """The columns that queries may read: those of the stream and, of spans, what a slice has of each."""
         if not self.spans:
             return self.schema
@@ -151,21 +152,21 @@ class Scheme:
     @cached_property
     def postpone(self) -> int:
         """How long after their ends windows wait, as far as that is fixed."""
-        given = self.settings.spans.postpone if self.settings.spans else None
-        return self.ticks("postpone", given) if isinstance(given, Interval) else 0
+        interval = self.settings.spans.postpone if self.settings.spans else None
+        return self.ticks("postpone", interval) if isinstance(interval, Interval) else 0
 
     @cached_property
     def longest(self) -> int | None:
         """How long a span may be."""
-        given = self.settings.spans.longest if self.settings.spans else None
-        return None if given is None else self.ticks("longest", given)
+        interval = self.settings.spans.longest if self.settings.spans else None
+        return None if interval is None else self.ticks("longest", interval)
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
         """The names of the key's columns in the answers."""
-        given = self.settings.names or (None,) * len(self.settings.key)
+        named = self.settings.names or (None,) * len(self.settings.key)
         names = tuple(name or _named(key, self.schema.names)
-                      for name, key in zip(given, self.settings.key, strict=True))  # fmt: skip
+                      for name, key in zip(named, self.settings.key, strict=True))  # fmt: skip
         if len(set(names)) < len(names):
             raise SashError(f"key must name different columns, got {', '.join(names)}")
         if "window_end" in names:
@@ -185,13 +186,13 @@ class Scheme:
         return self._moments(self.settings.time, "span" if self.spans else "time")
 
     def _moments(self, column: Expression, argument: str) -> pa.DataType:
-        kind = infer(column, self.schema)
-        if pa.types.is_date(kind):
+        dtype = infer(column, self.schema)
+        if pa.types.is_date(dtype):
             return pa.timestamp("us")
-        if not pa.types.is_timestamp(kind):
+        if not pa.types.is_timestamp(dtype):
             what = "two columns" if self.spans else "a column"
-            raise SashError(f"{argument} must be {what} of timestamps or dates, got {column} of type {kind}")
-        return pa.timestamp("ns" if kind.unit == "ns" else "us", kind.tz)
+            raise SashError(f"{argument} must be {what} of timestamps or dates, got {column} of type {dtype}")
+        return pa.timestamp("ns" if dtype.unit == "ns" else "us", dtype.tz)
 
     @property
     def unit(self) -> str:
@@ -251,16 +252,16 @@ class Scheme:
         return self.assigners[0].end_type
 
     @cached_property
-    def planned(self) -> tuple[Planned, ...]:
+    def planned(self) -> tuple[PlannedQuery, ...]:
         """Each query, asked of an empty table."""
-        rows = WindowRows(HeldRows(self.asked))
-        found = list(self.known)
+        rows = WindowRows(Buffer(self.query_schema))
+        planned = list(self.known)
         for query in self.queries[len(self.known) :]:
             with column_named(query.name):
-                found.append(self._plan(rows, query, self.specs[query.extent.key]))
-        return tuple(found)
+                planned.append(self._plan(rows, query, self.specs[query.extent.key]))
+        return tuple(planned)
 
-    def _plan(self, rows: WindowRows, query: Query, spec: int) -> Planned:
+    def _plan(self, rows: WindowRows, query: Query, spec: int) -> PlannedQuery:
         call, function = query.call, query.call.aggregate
         if function.per_row:
             raise SashError(f"{function.name} answers each row of a frame; a window of a stream has one answer")
@@ -268,15 +269,15 @@ class Scheme:
         using = None if query.using in TECHNIQUES else query.using
         question = Question(rows, Over(call, StreamWindow(frame), using))
         if isinstance(function, SpanFunction):
-            return Planned(query, spec, question, question.selection())
+            return PlannedQuery(query, spec, question, question.selection())
         folds = self.assigners[spec].folds and isinstance(function, Aggregate) and not call.order
         if not folds or not self._folds(function, call):
-            asked_of(question)
-            return Planned(query, spec, question, question.selection())
-        selection, given = counted(question)
-        if any(is_coded(function, infer(column, self.asked)) for column in question.columns):
-            return Planned(query, spec, question, selection)
-        return Planned(query, spec, question, selection, given)
+            evaluation_of(question)
+            return PlannedQuery(query, spec, question, question.selection())
+        selection, lifted = counted(question)
+        if any(is_coded(function, infer(column, self.query_schema)) for column in question.columns):
+            return PlannedQuery(query, spec, question, selection)
+        return PlannedQuery(query, spec, question, selection, lifted)
 
     def _folds(self, function: Aggregate, call: Call) -> bool:
         """Whether the partial of a slice is a few numbers that rows may join in the order in which they come."""
@@ -292,8 +293,8 @@ class Scheme:
         return tuple(k for k, each in enumerate(self.planned) if each.by_partials)
 
     @cached_property
-    def held(self) -> tuple[int, ...]:
-        """The numbers of the queries for which rows are held."""
+    def buffered(self) -> tuple[int, ...]:
+        """The numbers of the holistic queries, for which rows are buffered."""
         return tuple(k for k, each in enumerate(self.planned) if not each.by_partials)
 
     @cached_property
@@ -304,43 +305,43 @@ class Scheme:
     @cached_property
     def wanted(self) -> list[tuple[Aggregate, Any]]:
         """The aggregate of each query that partials answer, for its types, and whose rows and columns it is of."""
-        made: dict[str, Aggregate] = {}
-        found = []
+        first_of: dict[str, Aggregate] = {}
+        wanted = []
         for k in self.folded:
             aggregate, place = self._place(self.planned[k])
             # parameters make a lift anew that means the same
-            given = self.queries[k].call.aggregate
-            meaning = making(aggregate) if aggregate.compiled else str((given.origin or id(given), place))
-            first = made.setdefault(meaning, aggregate)
-            found.append((replace(aggregate, lift=first.lift, combine=first.combine), place))
-        return found
+            function = self.queries[k].call.aggregate
+            meaning = making(aggregate) if aggregate.compiled else str((function.origin or id(function), place))
+            first = first_of.setdefault(meaning, aggregate)
+            wanted.append((replace(aggregate, lift=first.lift, combine=first.combine), place))
+        return wanted
 
-    def _place(self, planned: Planned) -> tuple[Aggregate, Any]:
-        given, question = planned.given, planned.question
-        assert given is not None
-        dtypes = tuple(column.dtype for column in given.columns)
+    def _place(self, planned: PlannedQuery) -> tuple[Aggregate, Any]:
+        lifted, question = planned.lifted, planned.question
+        assert lifted is not None
+        dtypes = tuple(column.dtype for column in lifted.columns)
         condition = question.call.condition
         names = tuple(column.key for column in question.columns)
-        types = tuple(str(infer(column, self.asked)) for column in question.columns)
+        types = tuple(str(infer(column, self.query_schema)) for column in question.columns)
         place = (names, None if condition is None else as_predicate(condition).key, dtypes, types)
-        return given.aggregate.of(dtypes), place
+        return lifted.aggregate.of(dtypes), place
 
     @cached_property
-    def kinds(self) -> tuple[Holding, ...]:
-        """What cells hold; of spans, the last ones are of those that go on beyond their slice."""
-        places: dict[Any, Planned] = {}
+    def partials(self) -> tuple[CellPartial, ...]:
+        """The partials of a cell; of spans, the last ones are of those that go on beyond their slice."""
+        places: dict[Any, PlannedQuery] = {}
         for k, (aggregate, place) in zip(self.folded, self.wanted, strict=True):
-            places.setdefault((kind_of(aggregate), place), self.planned[k])
-        found = []
+            places.setdefault((partial_key(aggregate), place), self.planned[k])
+        partials = []
         for aggregate, place in self.shared.partials:
-            planned = places[kind_of(aggregate), place]
-            assert planned.given is not None
-            dtypes = tuple(column.dtype for column in planned.given.columns)
-            kind = (Kind if aggregate.compiled else PlainKind)(aggregate, dtypes)
-            found.append(Holding(kind, planned, self._part(aggregate, planned)))
-        return (*found, *(each._replace(part=BEYOND) for each in found if each.part == ENDS))
+            planned = places[partial_key(aggregate), place]
+            assert planned.lifted is not None
+            dtypes = tuple(column.dtype for column in planned.lifted.columns)
+            layout = (PartialLayout if aggregate.compiled else ObjectLayout)(aggregate, dtypes)
+            partials.append(CellPartial(layout, planned, self._part(aggregate, planned)))
+        return (*partials, *(each._replace(part=BEYOND) for each in partials if each.part == ENDS))
 
-    def _part(self, aggregate: Aggregate, planned: Planned) -> str:
+    def _part(self, aggregate: Aggregate, planned: PlannedQuery) -> str:
         """Of which rows of a slice a partial is."""
         if not self.spans:
             return POINTS
@@ -351,25 +352,25 @@ class Scheme:
     @cached_property
     def beyond(self) -> dict[int, int]:
         """For partials of spans that end in a slice, by number, those of spans that go on beyond it."""
-        ends = [k for k, each in enumerate(self.kinds) if each.part == ENDS]
+        ends = [k for k, each in enumerate(self.partials) if each.part == ENDS]
         return {k: len(self.shared.partials) + place for place, k in enumerate(ends)}
 
     @cached_property
     def foldings(self) -> dict[int, Folding]:
         """How each query that partials answer is answered, by its number; those that are alike have the same."""
-        found: dict[int, Folding] = {}
+        foldings: dict[int, Folding] = {}
         alike: dict[Any, Folding] = {}
         for place, k in enumerate(self.folded):
             aggregate = self.wanted[place][0]
             key = (self.shared.answers[place].sources, *(getattr(aggregate, part) for part in PARTS))
-            found[k] = alike[key] = alike.get(key) or self._folding(place)
-        return found
+            foldings[k] = alike[key] = alike.get(key) or self._folding(place)
+        return foldings
 
     def _folding(self, place: int) -> Folding:
         answer, beyond = self.shared.answers[place], self.beyond
         further = tuple(beyond[source] for source in answer.sources if source in beyond)
-        kinds = [each.kind for each in self.kinds]
-        return Folding(answer, self.wanted[place][0], kinds, further, self.planned[self.folded[place]])
+        layouts = [each.layout for each in self.partials]
+        return Folding(answer, self.wanted[place][0], layouts, further, self.planned[self.folded[place]])
 
     @cached_property
     def none(self) -> Memo[str, list[pa.Array]]:
@@ -379,12 +380,12 @@ class Scheme:
     @cached_property
     def formats(self) -> tuple[PartialFormat, ...]:
         """What each of the partials that cells hold is known by, wherever it is kept."""
-        found = []
-        for (aggregate, place), each in zip(self.shared.partials, self.kinds, strict=False):
+        formats = []
+        for (aggregate, place), each in zip(self.shared.partials, self.partials, strict=False):
             call = each.planned.query.call
             meant = getattr(call.aggregate, "origin", None) or making(aggregate)
-            found.append(format_of(aggregate.format, (meant, place), each.kind.partial.state, str(call)))
-        return (*found, *(found[k]._replace(meaning=f"{found[k].meaning} {BEYOND}") for k in self.beyond))
+            formats.append(format_of(aggregate.format, (meant, place), each.layout.partial.state, str(call)))
+        return (*formats, *(formats[k]._replace(meaning=f"{formats[k].meaning} {BEYOND}") for k in self.beyond))
 
     @cached_property
     def partial_ids(self) -> tuple[str, ...]:
@@ -399,11 +400,11 @@ class Scheme:
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The columns of the stream that are kept of a row that waits or is held."""
+        """The columns of the stream that are kept of a row that waits or is buffered."""
         wanted: set[str] = set()
         for query in self.queries:
             for each in arguments_of(Over(query.call, _anywhere())):
-                wanted |= check_names(each, self.asked.names)
+                wanted |= check_names(each, self.query_schema.names)
         for part in (column for each in self.assigners for column in each.columns):
             wanted |= check_names(part, self.schema.names)
         return tuple(name for name in self.schema.names if name in wanted)

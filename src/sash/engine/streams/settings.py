@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from sash.algebra import Call, Over
-from sash.engine.streams.answering import Planned, asked_of_rows
+from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.covering import dry_run
-from sash.engine.streams.held import HeldRows, WindowRows
-from sash.engine.streams.kinds import Kind
+from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.queries import Query, Settings, Spans
+from sash.engine.streams.query_answers import PlannedQuery, evaluation_of_rows
 from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.span_cells import AUTO
 from sash.engine.streams.span_windows import is_swept
-from sash.engine.streams.spans import AUTO
 from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column
 from sash.planner import names
@@ -97,17 +97,17 @@ def queries_of(
     if isinstance(name, Mapping):
         if aggregate is not None:
             raise SashError("query takes names with aggregates, or a name and an aggregate, got both")
-        given = dict(name)
+        calls = dict(name)
     else:
-        given = {name: aggregate}
-    if not given:
+        calls = {name: aggregate}
+    if not calls:
         raise SashError("query takes at least one aggregate, got none")
     using, height = with_height(using)
     if using is not None and using not in (known := (*names(), *TECHNIQUES)):
         raise SashError(f"using must be one of {', '.join(known)}, got {using!r}")
     extent = extent_of(range, slide)
-    found: list[Query] = []
-    for each, call in given.items():
+    queries: list[Query] = []
+    for each, call in calls.items():
         if not isinstance(each, str) or not each:
             raise SashError(f"the name of a query must be a non-empty string, got {each!r}")
         if each in taken or each == TAKEN:
@@ -116,8 +116,8 @@ def queries_of(
             raise SashError(f"aggregate must be without a window, got {call}; range and slide say what it is over")
         if not isinstance(call, Call):
             raise SashError(f'aggregate must be such as sf.max("load"), got {call!r}')
-        found.append(Query(each, call, extent, using, height))
-    return tuple(found)
+        queries.append(Query(each, call, extent, using, height))
+    return tuple(queries)
 
 
 def slicer_of(scheme: Scheme) -> str:
@@ -147,20 +147,20 @@ def check_slicer(scheme: Scheme, query: Query) -> None:
     edges_of(assigner.cuts, named)
 
 
-def check_technique(scheme: Scheme, planned: Planned) -> None:
+def check_technique(scheme: Scheme, planned: PlannedQuery) -> None:
     """Refuse a technique for spans that cannot answer a query, or where there are none."""
-    name, call, given = planned.query.using, planned.query.call, planned.given
+    name, call, lifted = planned.query.using, planned.query.call, planned.lifted
     named = technique(name, planned.query.height)
     assert named is not None
     if not scheme.spans:
         raise Refused(f'{name} is for events that last: give span=("start", "end") in the place of time')
-    if given is None:
+    if lifted is None:
         raise Refused(f"{name} needs an aggregate that partials hold; {call} is of whole windows")
     if call.of_spans:
         raise Refused(f"{name} takes spans as a whole; {call} weighs their parts")
-    if not given.aggregate.compiled:
+    if not lifted.aggregate.compiled:
         raise Refused(f"{name} needs an aggregate that is compiled; {call} is not")
-    dry_run(named, Kind(given.aggregate, tuple(column.dtype for column in given.columns)))
+    dry_run(named, PartialLayout(lifted.aggregate, tuple(column.dtype for column in lifted.columns)))
 
 
 def in_order(scheme: Scheme) -> bool:
@@ -174,19 +174,19 @@ def check(scheme: Scheme) -> None:
     for planned in scheme.planned[len(scheme.known) :]:
         with column_named(planned.query.name):
             check_slicer(scheme, planned.query)
-            if planned.given is not None and planned.given.aggregate.compiled:
-                Kind(planned.given.aggregate, tuple(column.dtype for column in planned.given.columns))
+            if planned.lifted is not None and planned.lifted.aggregate.compiled:
+                PartialLayout(planned.lifted.aggregate, tuple(column.dtype for column in planned.lifted.columns))
             if planned.query.using in TECHNIQUES:
                 check_technique(scheme, planned)
             elif planned.query.using is not None and is_swept(planned):
                 raise Refused(f"{planned.query.call} sweeps over starts and ends, got using={planned.query.using!r}")
     if not any(scheme.queries[k].using not in (None, *TECHNIQUES) for k in new):
         return
-    folding, rows = scheme.foldings, WindowRows(HeldRows(scheme.schema))
+    folding, rows = scheme.foldings, WindowRows(Buffer(scheme.schema))
     for k in new:
         planned = scheme.planned[k]
         with column_named(planned.query.name):
             if k in folding:
                 folding[k].choice(planned.query.using, 0, 0, 0)
             elif planned.query.using not in (None, *TECHNIQUES):
-                asked_of_rows(rows, planned, NONE, NONE)
+                evaluation_of_rows(rows, planned, NONE, NONE)

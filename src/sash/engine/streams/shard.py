@@ -22,13 +22,13 @@ from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.bucket import Bucket
 from sash.engine.streams.history import continued, described
 from sash.engine.streams.limits import EACH, Limits
-from sash.engine.streams.logged import Logged
+from sash.engine.streams.logged import LoggedOperator
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.restoring import array_of, is_whole, part_of, refused, typed_of, watermark_of, whole_of
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sharding import Share, cover
 from sash.engine.streams.shipping import CELLS, ROWS, Body, parted
-from sash.engine.streams.store import Store, Writing
+from sash.engine.streams.store import ChunkStore, ChunkWriter
 from sash.engine.streams.waiting import Waiting
 from sash.errors import SashError
 
@@ -36,7 +36,7 @@ HEAD = "head"
 
 
 @dataclass(frozen=True)
-class Plan:
+class ShardPlan:
     """What all shards of a stream know."""
 
     scheme: Scheme
@@ -58,7 +58,7 @@ class Seen(NamedTuple):
     size: int
 
 
-class Given(NamedTuple):
+class ShardOutput(NamedTuple):
     """Some of what a batch gives: answers, and what was set aside."""
 
     answers: pa.Table
@@ -68,9 +68,9 @@ class Given(NamedTuple):
 class Shard:
     """The state of a shard, and what it does with a batch."""
 
-    def __init__(self, plan: Plan, limits: Limits) -> None:
+    def __init__(self, plan: ShardPlan, limits: Limits) -> None:
         self.plan, self.limits = plan, limits
-        self.told = described(plan.scheme, plan.emit, plan.shards, dict(plan.computed))
+        self.description = described(plan.scheme, plan.emit, plan.shards, dict(plan.computed))
         self.heads: dict[Share, bytes] = {Share(): b""}  # of all buckets; nothing is kept of one without a head
         self.sizes: dict[Share, int] = {}  # bytes that are kept of each, beside its head
         self.buckets: dict[Share, Bucket] = {}  # those that are in memory; the one used last is the last
@@ -99,7 +99,7 @@ class Shard:
         """
         parts = unpacked(HEAD, head)
         latest, shares = whole_of(parts, "latest"), part_of(parts, "shares")
-        self.told = continued(part_of(parts, "told"), self.told, max(start, latest + 1))
+        self.description = continued(part_of(parts, "told"), self.description, max(start, latest + 1))
         if not isinstance(shares, list) or not all(
             isinstance(share, list) and len(share) == 3 and all(is_whole(each, 0) for each in share) for share in shares
         ):
@@ -114,9 +114,9 @@ class Shard:
         self.sizes = {Share(*share): size for *share, size in shares}
         self.buckets = {}
 
-    def work(self, bodies: Iterable[Body], watermark: int | None, store: Store) -> Iterator[Given]:
+    def work(self, bodies: Iterable[Body], watermark: int | None, store: ChunkStore) -> Iterator[ShardOutput]:
         """Take a batch, and answer what has ended where the watermark is now; ``head`` and ``seen`` are then its."""
-        writing = Writing(store, self.next, self.limits.body)
+        writer = ChunkWriter(store, self.next, self.limits.body)
         late, counts = 0, np.zeros(3, np.int64)  # answers, windows, keys
         with Waiting(self.limits.batch) as waiting:
             shares = sorted(self.heads, key=lambda share: share not in self.buckets)  # each is read once, if at all
@@ -125,32 +125,32 @@ class Shard:
                 self._part(came.pop(shares[0]), shares, waiting)
             while shares:
                 share = shares.pop(0)
-                bucket = self._bucket(share, writing)
+                bucket = self._bucket(share, writer)
                 operator, before = bucket.operator, bucket.operator.late_count
-                mine, made = came.pop(share, None) or waiting.of(share), None
+                mine, halves = came.pop(share, None) or waiting.of(share), None
                 for body in mine:
-                    bucket.take(body, writing)
+                    bucket.take(body, writer)
                     yield from _aside(operator)
-                    if bucket.in_memory > self.limits.bucket and (made := self._split(bucket, writing)):
+                    if bucket.in_memory > self.limits.bucket and (halves := self._split(bucket, writer)):
                         break
-                    self._make_room(writing)
+                    self._make_room(writer)
                 self.latest = max(self.latest, bucket.latest)
-                if made:
+                if halves:
                     late += operator.late_count - before
-                    self._part(mine, made, waiting)
-                    shares = made + shares
+                    self._part(mine, halves, waiting)
+                    shares = halves + shares
                     continue
                 for answers in operator.passing(watermark, self.limits):
                     counts[0] += answers.num_rows
-                    yield Given(answers, operator.late())
+                    yield ShardOutput(answers, operator.late())
                 yield from _aside(operator)
                 late += operator.late_count - before
                 counts[1:] += operator.open_windows(), operator.open_keys()
                 self.watermark = operator.watermark
-                self._settle(bucket, writing)
+                self._settle(bucket, writer)
                 give_back()
         elapsed, self.moment = time.time() - self.moment if self.moment else 0.0, time.time()
-        self._close(writing)
+        self._close(writer)
         size = len(self.head) + sum(self.sizes[share] for share in self.heads)
         self.seen = Seen(int(late), int(counts[0]), counts[0] / elapsed if elapsed > 0 else 0.0, int(counts[1]),
                          int(counts[2]), size)  # fmt: skip
@@ -170,7 +170,7 @@ class Shard:
     def _part(self, bodies: Iterable[Body], shares: list[Share], waiting: Waiting) -> None:
         """Let bodies wait for their buckets; what is of no key goes to the first."""
         for body in bodies:
-            if body.kind in (CELLS, ROWS):
+            if body.content in (CELLS, ROWS):
                 for share, part in parted(self.plan.scheme, body, self.plan.shards, shares):
                     waiting.add(share, part)
             else:
@@ -178,51 +178,51 @@ class Shard:
 
     # Buckets in memory
 
-    def _bucket(self, share: Share, writing: Writing) -> Bucket:
+    def _bucket(self, share: Share, writer: ChunkWriter) -> Bucket:
         """A bucket, read again where it is not in memory; others leave it where there is no room."""
         bucket = self.buckets.pop(share, None)
         if bucket is not None:
             self.buckets[share] = bucket
             return bucket
         plan = self.plan
-        operator = Logged(plan.scheme, plan.slicer, emit=plan.emit, starts=plan.starts)
+        operator = LoggedOperator(plan.scheme, plan.slicer, emit=plan.emit, starts=plan.starts)
         bucket = self.buckets[share] = Bucket(share, operator, self.limits)
-        self._make_room(writing)
+        self._make_room(writer)
         if self.heads[share]:
-            bucket.restore(self.heads[share], writing)
-        operator.since({query["name"]: query["since"] for query in self.told["queries"] if query["since"]})
+            bucket.restore(self.heads[share], writer)
+        operator.since({query["name"]: query["since"] for query in self.description["queries"] if query["since"]})
         return bucket
 
-    def _make_room(self, writing: Writing) -> None:
+    def _make_room(self, writer: ChunkWriter) -> None:
         """Let buckets leave memory, those that were not used longest first, but never the last."""
         while len(self.buckets) > 1 and self.in_memory > self.limits.resident:
             bucket = self.buckets.pop(next(iter(self.buckets)))
             if not self.heads[bucket.share]:  # it was just made, as one of two
-                self._write(bucket, writing)
+                self._write(bucket, writer)
 
-    def _write(self, bucket: Bucket, writing: Writing) -> None:
-        self.heads[bucket.share] = bucket.head(writing)
+    def _write(self, bucket: Bucket, writer: ChunkWriter) -> None:
+        self.heads[bucket.share] = bucket.head(writer)
         self.sizes[bucket.share] = bucket.size
 
-    def _settle(self, bucket: Bucket, writing: Writing) -> None:
+    def _settle(self, bucket: Bucket, writer: ChunkWriter) -> None:
         """Write what a bucket has; one that is too large by now is split."""
-        if bucket.in_memory > self.limits.bucket and (made := self._split(bucket, writing)):
-            for share in made:
-                self._write(self.buckets[share], writing)
+        if bucket.in_memory > self.limits.bucket and (halves := self._split(bucket, writer)):
+            for share in halves:
+                self._write(self.buckets[share], writer)
         else:
-            self._write(bucket, writing)
+            self._write(bucket, writer)
 
-    def _split(self, bucket: Bucket, writing: Writing) -> list[Share] | None:
+    def _split(self, bucket: Bucket, writer: ChunkWriter) -> list[Share] | None:
         """Have two buckets in the place of one; a single key that is too large for memory is an error."""
-        made = bucket.split(self.plan.shards, writing)
-        if made is None:
+        halves = bucket.split(self.plan.shards, writer)
+        if halves is None:
             if bucket.in_memory > self.limits.key:
                 raise self._too_large(bucket)
             return None
         del self.heads[bucket.share], self.buckets[bucket.share]
-        for each in made:
+        for each in halves:
             self.heads[each.share], self.buckets[each.share] = b"", each
-        return [each.share for each in made]
+        return [each.share for each in halves]
 
     def _too_large(self, bucket: Bucket) -> SashError:
         keys = [column[0].as_py() for column in bucket.operator.key_values()]
@@ -233,13 +233,14 @@ class Shard:
             f"{said(self.limits.memory)}: set sash.options.memory (or SASH_MEMORY), have shorter windows or more keys"
         )
 
-    def _close(self, writing: Writing) -> None:
+    def _close(self, writer: ChunkWriter) -> None:
         """Write the head."""
-        writing.flush()
-        self.next, self.token = writing.next, os.urandom(12).hex()
+        writer.flush()
+        self.next, self.token = writer.next, os.urandom(12).hex()
         self.head = packed(HEAD, {
-            "told": self.told, "shares": [[*share, self.sizes[share]] for share in self.heads], "next": self.next,
-            "token": self.token, "latest": self.latest, "moment": self.moment, "watermark": self.watermark,
+            "told": self.description, "shares": [[*share, self.sizes[share]] for share in self.heads],
+            "next": self.next, "token": self.token, "latest": self.latest,
+            "moment": self.moment, "watermark": self.watermark,
             **{f"bucket {k}": np.frombuffer(head, np.uint8) for k, head in enumerate(self.heads.values())},
         })  # fmt: skip
 
@@ -250,8 +251,8 @@ def _drained(bodies: list[Body]) -> Iterator[Body]:
         yield bodies.pop(0)
 
 
-def _aside(operator: Logged) -> Iterator[Given]:
+def _aside(operator: LoggedOperator) -> Iterator[ShardOutput]:
     """The rows that were set aside, if any: they leave before their bucket may leave memory."""
     aside = operator.late()
     if aside.num_rows:
-        yield Given(operator.answer_schema.empty_table(), aside)
+        yield ShardOutput(operator.answer_schema.empty_table(), aside)

@@ -56,17 +56,17 @@ def shards_of(columns: Sequence[pa.Array], rows: int, shards: int) -> np.ndarray
 
 def hashes_of(columns: Sequence[pa.Array], rows: int) -> np.ndarray:
     """The hash of each row's key."""
-    found = np.zeros(rows, np.uint64)
+    hashes = np.zeros(rows, np.uint64)
     for column in columns:
-        hash_words(_hashes(one_array(column)), found)
-    return found
+        hash_words(_hashes(one_array(column)), hashes)
+    return hashes
 
 
 def _hashes(array: pa.Array) -> np.ndarray:
-    kind = array.type
-    if pa.types.is_boolean(kind):
+    dtype = array.type
+    if pa.types.is_boolean(dtype):
         array = array.cast(pa.int8())
-    fixed = (pa.types.is_primitive(kind) or pa.types.is_boolean(kind)) and not pa.types.is_decimal(kind)
+    fixed = (pa.types.is_primitive(dtype) or pa.types.is_boolean(dtype)) and not pa.types.is_decimal(dtype)
     if fixed and array.type.bit_width in WORDS:
         whole = array.view(WORDS[array.type.bit_width]).cast(pa.int64())
         words = np.ascontiguousarray(whole.fill_null(0).to_numpy(zero_copy_only=False)).view(np.uint64)

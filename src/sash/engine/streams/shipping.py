@@ -13,13 +13,13 @@ from sash.engine.encoding import biased
 from sash.engine.memory import give_back
 from sash.engine.sizes import cut, together
 from sash.engine.streams.assigners.base import LEAST
+from sash.engine.streams.cell_tables import KEY
+from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.packing import table_bytes, table_of
-from sash.engine.streams.partials import KEY
-from sash.engine.streams.rows import Rows
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.sharding import Share, hashes_of, shards_of
 from sash.engine.tables import one_array
@@ -36,7 +36,7 @@ class Body(NamedTuple):
     """What is sent to a shard: cells, rows, or how many rows there were in each slice, as an Arrow table."""
 
     shard: int
-    kind: int
+    content: int
     table: bytes
     task: int = 0  # that sent it
 
@@ -90,7 +90,7 @@ class Shipping:
             yield Body(0, TALLY, table_bytes(part.replace_schema_metadata({MALFORMED: str(malformed)})))
             malformed = 0
 
-    def _tally(self, edges: Edges, rows: Rows) -> pa.Table:
+    def _tally(self, edges: Edges, rows: KeyedRows) -> pa.Table:
         """How many rows each slice has, or, of events that last, each pair of a first and a last slice."""
         assert rows.time is not None
         if not self.scheme.spans:
@@ -110,7 +110,7 @@ class Shipping:
             yield from self._split(table, where, ROWS)
             give_back()
 
-    def _split(self, table: pa.Table, where: np.ndarray, kind: int) -> Iterator[Body]:
+    def _split(self, table: pa.Table, where: np.ndarray, content: int) -> Iterator[Body]:
         """The rows of a table, by shard."""
         if self.shards > 1 and len(where) and where.min() < where.max():
             order = np.argsort(where, kind="stable")
@@ -118,7 +118,7 @@ class Shipping:
         starts = np.flatnonzero(np.diff(where, prepend=-1))
         for start, stop in pairwise([*starts.tolist(), len(where)]):
             for part in cut(table.slice(start, stop - start), self.limits.body, self.limits.rows):
-                yield Body(int(where[start]), kind, table_bytes(part))
+                yield Body(int(where[start]), content, table_bytes(part))
 
 
 def hashes_of_rows(scheme: Scheme, table: pa.Table) -> np.ndarray:
@@ -131,7 +131,7 @@ def hashes_of_rows(scheme: Scheme, table: pa.Table) -> np.ndarray:
 def parted(scheme: Scheme, body: Body, shards: int, shares: Sequence[Share]) -> Iterator[tuple[Share, Body]]:
     """What of a body each of several buckets gets, if anything."""
     table = table_of(body.table)
-    if body.kind == CELLS:
+    if body.content == CELLS:
         keys = [one_array(table[name]) for name in table.column_names if name.startswith(KEY)]
         words = hashes_of(keys, table.num_rows)
     else:

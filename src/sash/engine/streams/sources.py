@@ -77,8 +77,8 @@ class TableSource(Source):
         operator = board.open(emit, starts)
         operator.unmoved()
         tables = [*self._pushed(board, operator), operator.close()]
-        found = pa.concat_tables(tables).combine_chunks()
-        return self._returned(with_late(found, operator.late()) if late else found)
+        answers = pa.concat_tables(tables).combine_chunks()
+        return self._returned(with_late(answers, operator.late()) if late else answers)
 
     def _pushed(self, board: Any, operator: Operator) -> Iterator[pa.Table]:
         if board._settings.slicer != "cutty" or not board._scheme.by_time:
@@ -102,10 +102,10 @@ class TableSource(Source):
         return self._returned(operator.late())
 
     def _returned(self, table: pa.Table) -> Any:
-        kind = kind_of(self.frame)
-        if kind == "pandas":
+        backend = kind_of(self.frame)
+        if backend == "pandas":
             return table.to_pandas()
-        if kind == "polars":
+        if backend == "polars":
             import polars
 
             return polars.from_arrow(table)
@@ -207,12 +207,12 @@ def with_late(answers: pa.Table, aside: pa.Table) -> pa.Table:
         raise SashError("late cannot be added: there is a column late already; rename the query")
     name = aside.column_names[-1]
     row = pa.struct([aside.schema.field(column) for column in aside.column_names[:-1]])
-    kind = pa.struct([("reason", pa.string()), ("row", row)])
+    late_type = pa.struct([("reason", pa.string()), ("row", row)])
     rows = pa.StructArray.from_arrays(
         [one_array(aside[column]) for column in aside.column_names[:-1]], fields=list(row)
     ) if len(row) else pa.nulls(aside.num_rows, row)  # fmt: skip
-    late = pa.StructArray.from_arrays([one_array(aside[name]), rows], fields=list(kind))
+    late = pa.StructArray.from_arrays([one_array(aside[name]), rows], fields=list(late_type))
     blank = pa.table([pa.nulls(aside.num_rows, field.type) for field in answers.schema], schema=answers.schema)
     return pa.concat_tables(
-        [answers.append_column(LATE, pa.nulls(answers.num_rows, kind)), blank.append_column(LATE, late)]
+        [answers.append_column(LATE, pa.nulls(answers.num_rows, late_type)), blank.append_column(LATE, late)]
     )

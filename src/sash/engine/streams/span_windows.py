@@ -1,4 +1,4 @@
-"""Windows over spans that are held, for what no partial can hold: each window has a list of its spans."""
+"""Windows over buffered spans, for what no partial can hold: each window has a list of its spans."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sash.engine.answering.folds import counted, read
 from sash.engine.encoding import biased
 from sash.engine.placing import placed
 from sash.engine.sorted_partitions import SortedPartitions
-from sash.engine.streams.answering import Planned, answer_of_rows
-from sash.engine.streams.held import HeldRows, WindowRows
-from sash.engine.streams.kinds import Kind
+from sash.engine.streams.buffer import Buffer, WindowRows
+from sash.engine.streams.partial_layouts import PartialLayout
+from sash.engine.streams.query_answers import PlannedQuery, answer_of_rows
 from sash.engine.streams.scheme import FIRST, Scheme
-from sash.engine.streams.spans import Layout
+from sash.engine.streams.span_cells import SpanCells
 from sash.engine.tables import one_array
 from sash.expressions.evaluation import predicate
 from sash.expressions.parsing import as_predicate
@@ -48,74 +48,74 @@ class DueWindows(NamedTuple):
 
 
 class SpanWindows:
-    """Held spans, as windows that are asked for have them."""
+    """Buffered spans, as windows that are asked for have them."""
 
-    def __init__(self, held: HeldRows) -> None:
-        self.held, self.last = held, held.at
-        self.first = one_array(held.table[FIRST]).to_numpy()
+    def __init__(self, buffer: Buffer) -> None:
+        self.buffer, self.last = buffer, buffer.at
+        self.first = one_array(buffer.table[FIRST]).to_numpy()
         self._overlaps: dict[int, Overlaps] = {}
         self._rows: dict[Any, tuple[WindowRows, np.ndarray]] = {}
 
-    def answer(self, scheme: Scheme, planned: Planned, windows: DueWindows) -> pa.Array:
+    def answer(self, scheme: Scheme, planned: PlannedQuery, windows: DueWindows) -> pa.Array:
         """The answers of a query."""
         if is_swept(planned):
             return self._swept(scheme, planned, windows)
-        if planned.given is not None:
+        if planned.lifted is not None:
             return self._by_events(scheme, planned, windows)
         key = id(windows)  # alive as long as this is
         if key not in self._overlaps:
             self._overlaps[key] = Overlaps(
-                self.held.key, self.first, self.last, windows.key, windows.start, windows.end
+                self.buffer.key, self.first, self.last, windows.key, windows.start, windows.end
             )
         overlaps = self._overlaps[key]
-        found = []
+        answers = []
         for low, high in overlaps.pieces(LISTED) or [(0, 0)]:
             rows, offsets = self._listed(overlaps, key, low, high)
-            found.append(answer_of_rows(rows, planned, offsets[:-1], offsets[1:]))
-        return pa.concat_arrays(found) if len(found) > 1 else found[0]
+            answers.append(answer_of_rows(rows, planned, offsets[:-1], offsets[1:]))
+        return pa.concat_arrays(answers) if len(answers) > 1 else answers[0]
 
     def _listed(self, overlaps: Overlaps, key: int, low: int, high: int) -> tuple[WindowRows, np.ndarray]:
         """The spans of some windows as rows, each window a partition; those of the last windows are remembered."""
         if (key, low) not in self._rows:
             which, offsets = overlaps.spans(low, high)
-            listed = HeldRows(self.held.table.schema)
-            listed.table = self.held.table.take(pa.array(which)).combine_chunks()
+            listed = Buffer(self.buffer.table.schema)
+            listed.table = self.buffer.table.take(pa.array(which)).combine_chunks()
             listed.key = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
             listed.at = listed.key
             self._rows = {(key, low): (WindowRows(listed), offsets)}
         return self._rows[key, low]
 
-    def _by_events(self, scheme: Scheme, planned: Planned, windows: DueWindows) -> pa.Array:
+    def _by_events(self, scheme: Scheme, planned: PlannedQuery, windows: DueWindows) -> pa.Array:
         """An aggregate by a technique that takes spans one by one, as they ended."""
         named = technique(planned.query.using)
         assert named is not None
-        whole = SortedPartitions(self.held.table, (), ())
-        selection, given = counted(Question(whole, planned.question.over))
-        kind = Kind(given.aggregate, tuple(column.dtype for column in given.columns))
-        values, _ = kind.inputs.columns("fold", given.columns, selection.length)
+        whole = SortedPartitions(self.buffer.table, (), ())
+        selection, lifted = counted(Question(whole, planned.question.over))
+        layout = PartialLayout(lifted.aggregate, tuple(column.dtype for column in lifted.columns))
+        values, _ = layout.inputs.columns("fold", lifted.columns, selection.length)
         which = slice(None) if selection.positions is None else selection.positions
-        key, first, last = self.held.key[which], self.first[which], self.last[which]
+        key, first, last = self.buffer.key[which], self.first[which], self.last[which]
         whole.forget()
-        states, held = np.zeros(len(windows.key), kind.partial.state), np.zeros(len(windows.key), np.uint8)
+        states, filled = np.zeros(len(windows.key), layout.partial.state), np.zeros(len(windows.key), np.uint8)
         if len(key):
-            layout = Layout(first, last, key, int(key.max()) + 1, edges_of(scheme.cuts, "pairs"))
-            lo, hi = bounds_of(layout.key, layout.at, windows.key, windows.start, windows.end)
-            longest = int((layout.end - layout.begin).max())
-            states, held = named.run(kind.inputs, values, layout.begin, layout.end, lo, hi, longest)
-        folded = of_partials(kind.inputs.aggregate, None, [kind.partial])
+            span_cells = SpanCells(first, last, key, int(key.max()) + 1, edges_of(scheme.cuts, "pairs"))
+            lo, hi = bounds_of(span_cells.key, span_cells.at, windows.key, windows.start, windows.end)
+            longest = int((span_cells.end - span_cells.begin).max())
+            states, filled = named.run(layout.inputs, values, span_cells.begin, span_cells.end, lo, hi, longest)
+        folded = of_partials(layout.inputs.aggregate, None, [layout.partial])
         places = np.arange(len(states))
-        bounds = Bounds(places, places + held, len(states))
+        bounds = Bounds(places, places + filled, len(states))
         folded = replace(folded, finish=None, empty=None)
         answered = SEGMENT_TREE.run(folded, columns_of(states), len(states), bounds)
         return placed(
-            whole, read(planned.question, given, planned.selection, finished(kind.inputs.aggregate, answered))
+            whole, read(planned.question, lifted, planned.selection, finished(layout.inputs.aggregate, answered))
         )
 
-    def _swept(self, scheme: Scheme, planned: Planned, windows: DueWindows) -> pa.Array:
+    def _swept(self, scheme: Scheme, planned: PlannedQuery, windows: DueWindows) -> pa.Array:
         """The most spans at one moment, or the time that any of them covers."""
-        key, first, last = self.held.key, self.first, self.last
+        key, first, last = self.buffer.key, self.first, self.last
         if planned.query.call.condition is not None:
-            some = predicate(as_predicate(planned.query.call.condition), self.held.table)
+            some = predicate(as_predicate(planned.query.call.condition), self.buffer.table)
             key, first, last = key[some], first[some], last[some]
         sweep: Sweep = SWEEP.run(key, first, last)
         if planned.query.call.aggregate.peaks:
@@ -172,11 +172,11 @@ SWEEP = Algorithm(
 )
 
 
-def is_swept(planned: Planned) -> bool:
+def is_swept(planned: PlannedQuery) -> bool:
     """Whether a query asks how many spans there are at a time."""
     return isinstance(planned.query.call.aggregate, SpanFunction)
 
 
-def swept_type(scheme: Scheme, planned: Planned) -> pa.DataType:
+def swept_type(scheme: Scheme, planned: PlannedQuery) -> pa.DataType:
     """The type of such an answer."""
     return pa.int64() if planned.query.call.aggregate.peaks else pa.duration(scheme.unit)

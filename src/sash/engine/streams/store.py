@@ -8,7 +8,7 @@ from typing import Protocol
 from sash.errors import SashError
 
 
-class Store(Protocol):
+class ChunkStore(Protocol):
     """What keeps chunks, such as a map in Spark's state: whatever a batch does there is done as a whole, or not."""
 
     def read(self, number: int) -> bytes:
@@ -21,10 +21,10 @@ class Store(Protocol):
         """Drop a chunk."""
 
 
-class Writing:
+class ChunkWriter:
     """What a batch writes and drops; it waits, as far as it is little, since much of it may be replaced again."""
 
-    def __init__(self, store: Store, following: int, wait: int) -> None:
+    def __init__(self, store: ChunkStore, following: int, wait: int) -> None:
         self.store, self.next, self.wait = store, following, wait
         self._waiting: dict[int, bytes] = {}
         self._size = 0

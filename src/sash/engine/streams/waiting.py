@@ -11,7 +11,7 @@ from sash.engine.spilling.files import Directory, room
 from sash.engine.streams.sharding import Share
 from sash.engine.streams.shipping import Body
 
-LEAD = struct.Struct("<qqqq")  # shard, kind, task, bytes
+LEAD = struct.Struct("<qqqq")  # shard, content, task, bytes
 
 
 class Waiting:
@@ -46,8 +46,8 @@ class Waiting:
             with open(path, "rb") as file:
                 os.unlink(path)
                 while lead := file.read(LEAD.size):
-                    shard, kind, task, size = LEAD.unpack(lead)
-                    yield Body(shard, kind, file.read(size), task)
+                    shard, content, task, size = LEAD.unpack(lead)
+                    yield Body(shard, content, file.read(size), task)
         while bodies:
             yield bodies.pop(0)
 
@@ -58,6 +58,6 @@ class Waiting:
             path = self._files.setdefault(share, self._disk.file().path)
             with room(os.path.dirname(path)), open(path, "ab") as file:
                 for body in bodies:
-                    file.write(LEAD.pack(body.shard, body.kind, body.task, len(body.table)))
+                    file.write(LEAD.pack(body.shard, body.content, body.task, len(body.table)))
                     file.write(body.table)
         self._bodies, self._size = {}, 0

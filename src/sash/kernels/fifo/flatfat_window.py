@@ -63,7 +63,7 @@ class FlatFat:
         self._count = 0  # rows that live
         self._arrived = 0  # rows that ever came, so the next id
         self._front = 0  # the slot of the oldest row
-        self._held = 0  # slots from the front on that hold a row or a hole
+        self._buffer = 0  # slots from the front on that hold a row or a hole
         self._nodes, self._live, self._ids = self._allocate(self._least)
 
     def __len__(self) -> int:
@@ -83,13 +83,13 @@ class FlatFat:
         values, rows = self.inputs.columns("insert", columns, rows)
         values = self.inputs.lifted(values)
         ids = np.arange(self._arrived, self._arrived + rows)
-        if self._held + rows > self.capacity:
+        if self._buffer + rows > self.capacity:
             self._build(self._room(rows), values, rows)
         elif rows:
-            slots = (self._front + self._held + np.arange(rows)) & (self.capacity - 1)
+            slots = (self._front + self._buffer + np.arange(rows)) & (self.capacity - 1)
             self._ids[slots] = ids
             self._write(slots, ids, values, merging=False)
-            self._held += rows
+            self._buffer += rows
         self._arrived += rows
         self._count += rows
         return ids
@@ -110,9 +110,9 @@ class FlatFat:
             self._live[self.capacity + work] = 0
             self._build(capacity)
         elif len(ids):
-            held = self._run(flatfat_evict, work, self._front, self._held, self._nodes, self._live)
-            self._front = (self._front + self._held - held) & (self.capacity - 1) if held else 0
-            self._held = held
+            held = self._run(flatfat_evict, work, self._front, self._buffer, self._nodes, self._live)
+            self._front = (self._front + self._buffer - held) & (self.capacity - 1) if held else 0
+            self._buffer = held
         self._count = count
 
     def update(self, ids: Any, *columns: Any) -> None:
@@ -137,7 +137,7 @@ class FlatFat:
 
     def query(self) -> tuple[Any, bool]:
         """The answer of the whole window, and whether it is not NULL."""
-        values, valid = self._answer(np.zeros(1, np.int64), np.full(1, self._held))
+        values, valid = self._answer(np.zeros(1, np.int64), np.full(1, self._buffer))
         return values[0], bool(valid[0])
 
     def prefix(self, ids: Any) -> Answered:
@@ -148,7 +148,7 @@ class FlatFat:
     def suffix(self, ids: Any) -> Answered:
         """The answers of the rows from each id on, in the window or not."""
         lo = self._offsets(whole("ids", ids), "left")
-        return self._answer(lo, np.full_like(lo, self._held))
+        return self._answer(lo, np.full_like(lo, self._buffer))
 
     def ranges(self, first_ids: Any, last_ids: Any) -> Answered:
         """The answers of the rows from each first to each last id, both included, in the window or not.
@@ -170,7 +170,7 @@ class FlatFat:
         kept = opened(self._making, state, tuple(self._kept()))
         self._refuse_unsound(kept)
         self._nodes, self._live, self._ids = kept["nodes"], kept["live"], kept["ids"]
-        self._count, self._arrived, self._front, self._held = kept["marks"].tolist()
+        self._count, self._arrived, self._front, self._buffer = kept["marks"].tolist()
         self._torn = False
 
     @property
@@ -181,7 +181,7 @@ class FlatFat:
     @property
     def live_ids(self) -> np.ndarray:
         """The ids of the rows in the window, in order."""
-        slots = (self._front + np.arange(self._held)) & (self.capacity - 1)
+        slots = (self._front + np.arange(self._buffer)) & (self.capacity - 1)
         return self._ids[slots[self._live[self.capacity + slots] != 0]]
 
     def _refuse_unsound(self, kept: dict[str, np.ndarray]) -> None:
@@ -200,7 +200,7 @@ class FlatFat:
         refuse_unless((live[1:capacity] == (live[2::2] | live[3::2])).all(), "flags of all that lives")
 
     def _kept(self) -> dict[str, np.ndarray]:
-        marks = np.array([self._count, self._arrived, self._front, self._held])
+        marks = np.array([self._count, self._arrived, self._front, self._buffer])
         return {"nodes": self._nodes, "live": self._live, "ids": self._ids, "marks": marks}
 
     def _whole(self) -> None:
@@ -227,7 +227,7 @@ class FlatFat:
     def _room(self, rows: int) -> int:
         """The capacity that inserting so many rows one by one would lead to, where they do not fit."""
         capacity = self.capacity
-        when_full = self._count + capacity - self._held
+        when_full = self._count + capacity - self._buffer
         if 4 * when_full > 3 * capacity:
             capacity *= 2
         return max(capacity, power_of_two(self._count + rows))
@@ -236,8 +236,8 @@ class FlatFat:
         """Move to a tree of this capacity, without the holes, and append rows."""
         new = self._allocate(capacity)
         values = values or tuple(np.zeros(0, dtype) for dtype in self.inputs.dtypes)
-        old = self._nodes, self._live, self._ids, self._front, self._held
-        self._held = self._run(flatfat_build, *old, values, self._arrived, rows, *new)
+        old = self._nodes, self._live, self._ids, self._front, self._buffer
+        self._buffer = self._run(flatfat_build, *old, values, self._arrived, rows, *new)
         self._front = 0
         self._nodes, self._live, self._ids = new
 
@@ -248,13 +248,13 @@ class FlatFat:
     def _answer(self, lo: np.ndarray, hi: np.ndarray) -> Answered:
         kind = self._specialised(flatfat_ranges).answer
         out = Answered(np.zeros(len(lo), kind), np.ones(len(lo), np.bool_))
-        self._run(flatfat_ranges, lo, hi, self._front, self._held, self._nodes, self._live, tuple(out))
+        self._run(flatfat_ranges, lo, hi, self._front, self._buffer, self._nodes, self._live, tuple(out))
         return finished(self.aggregate, out)
 
     def _offsets(self, ids: np.ndarray, side: Any) -> np.ndarray:
         """How many slots from the front on hold smaller ids (side "left"), or not larger ones ("right")."""
-        unwrapped = min(self._held, self.capacity - self._front)
-        older, newer = self._ids[self._front : self._front + unwrapped], self._ids[: self._held - unwrapped]
+        unwrapped = min(self._buffer, self.capacity - self._front)
+        older, newer = self._ids[self._front : self._front + unwrapped], self._ids[: self._buffer - unwrapped]
         return np.searchsorted(older, ids, side) + np.searchsorted(newer, ids, side)
 
     def _slots(self, ids: np.ndarray) -> np.ndarray:

@@ -13,15 +13,15 @@ from sash.engine.streams.assigners.base import Assigner, Stream
 @cache
 def _kinds() -> tuple[type[Assigner], ...]:
     """The assigners of all kinds of windows."""
-    found: dict[str, type[Assigner]] = {}
+    assigners: dict[str, type[Assigner]] = {}
     for module in sorted(each.name for each in iter_modules(__path__)):
         for name, value in vars(import_module(f"{__name__}.{module}")).items():
             if isinstance(value, type) and issubclass(value, Assigner) and not value.__abstractmethods__:
-                found[name] = value
-    return tuple(found.values())
+                assigners[name] = value
+    return tuple(assigners.values())
 
 
 def assigner_of(extent: Any, stream: Stream) -> Assigner:
     """The assigner of an extent."""
-    (found,) = (each for each in _kinds() if each.takes(extent))
-    return found(extent, stream)
+    (assigner,) = (each for each in _kinds() if each.takes(extent))
+    return assigner(extent, stream)

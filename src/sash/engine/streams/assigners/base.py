@@ -54,7 +54,7 @@ class Stream(Protocol):
         """How many units of event time an interval is."""
 
 
-class Store(Protocol):
+class SortedStore(Protocol):
     """Cells or rows, sorted by key and position: what windows are found in."""
 
     key: np.ndarray
@@ -73,7 +73,7 @@ class Assigner(ABC):
 
     by_time: ClassVar[bool] = False  # positions are event times: the watermark ends windows, and rows need no order
     holds_spans: ClassVar[bool] = False  # whether events may last
-    folds: ClassVar[bool] = True  # whether windows are made of slices; otherwise rows are held
+    folds: ClassVar[bool] = True  # whether windows are made of slices; otherwise rows are buffered
     known_ends: ClassVar[bool] = True  # whether ends are known before they come, as early answers need it
     known_starts: ClassVar[bool] = True  # whether starts can be shown
     whole_rows: ClassVar[bool] = False  # whether rows may be set aside as they are numbered: all columns are kept
@@ -169,11 +169,11 @@ class Positions(ABC):
         """The position of each row that counts."""
 
     @abstractmethod
-    def ended(self, spec: int, store: Store, upto: int) -> tuple[np.ndarray, np.ndarray]:
+    def ended(self, spec: int, store: SortedStore, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows that hold a row and have ended, sorted; ``upto`` is where the watermark is."""
 
     @abstractmethod
-    def counts(self, spec: int, store: Store, upto: int, out: np.ndarray) -> None:
+    def counts(self, spec: int, store: SortedStore, upto: int, out: np.ndarray) -> None:
         """Add to a number for each key that there is, in order, how many such windows it has."""
 
     def ends_by(self, upto: int) -> bool:
@@ -189,7 +189,7 @@ class Positions(ABC):
         """Where windows begin."""
 
     def bounds(
-        self, spec: int, store: Store, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray
+        self, spec: int, store: SortedStore, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Where the cells or rows of each window begin and end in a store; both only move forward."""
         return bounds_of(store.key, store.at, keys, starts, ends)
@@ -230,7 +230,7 @@ class Positions(ABC):
     def restore(self, parts: dict[str, Any], keys: int) -> None:
         """Go on with what was kept of so many keys."""
 
-    def refuse_unknown(self, store: Store) -> None:
+    def refuse_unknown(self, store: SortedStore) -> None:
         """Refuse sorted cells or rows, as they were kept, at positions that their keys have not come to."""
         return
 
@@ -239,7 +239,7 @@ class Positions(ABC):
         self.refuse_unknown(store)
 
 
-def refuse_beyond(store: Store, reached: np.ndarray, beyond: int) -> None:
+def refuse_beyond(store: SortedStore, reached: np.ndarray, beyond: int) -> None:
     """Refuse positions that are not below what their keys have reached, or so many beyond."""
     key, at = store.key, store.at
     if len(key) and key[-1] >= len(reached):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Numbered, Positions, Store
+from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Numbered, Positions, SortedStore
 from sash.engine.streams.restoring import whole_of
 from sash.errors import SashError
 from sash.kernels.slices.due import bounds_of
@@ -53,11 +53,11 @@ class TimePositions(Positions):
         assert time is not None
         return Numbered(time)
 
-    def ended(self, spec: int, store: Store, upto: int) -> tuple[np.ndarray, np.ndarray]:
+    def ended(self, spec: int, store: SortedStore, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows that hold a row and end after what has passed, up to the watermark."""
         return self.assigners[spec].ended(store, self.passed, upto)
 
-    def counts(self, spec: int, store: Store, upto: int, out: np.ndarray) -> None:
+    def counts(self, spec: int, store: SortedStore, upto: int, out: np.ndarray) -> None:
         """Add how many windows of each key have ended."""
         self.assigners[spec].counts(store, self.passed, upto, out)
 
@@ -76,7 +76,7 @@ class TimePositions(Positions):
         return self.assigners[spec].starts(keys, ends, store)
 
     def bounds(
-        self, spec: int, store: Store, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray
+        self, spec: int, store: SortedStore, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Where the cells or rows of each window begin and end in a store."""
         return self.assigners[spec].bounds(store, keys, starts, ends)
@@ -107,16 +107,16 @@ class TimePositions(Positions):
             return None
         return min(each.opens(self.passed) for each in self.assigners)
 
-    def open_windows(self, store: Store) -> int:
+    def open_windows(self, store: SortedStore) -> int:
         """How many windows hold a row and have not ended, each key's on its own."""
         return sum(each.open_windows(store, self.passed) for each in self.assigners)
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
-        found: dict[str, Any] = {"passed": self.passed}
+        parts: dict[str, Any] = {"passed": self.passed}
         for spec, each in enumerate(self.assigners):
-            found |= {f"{name} {spec}": part for name, part in each.parts().items()}
-        return found
+            parts |= {f"{name} {spec}": part for name, part in each.parts().items()}
+        return parts
 
     def by_key(self) -> set[str]:
         """Time is the same for all keys; what an assigner keeps is of each."""
@@ -183,15 +183,15 @@ class EventTimeAssigner(Assigner):
         return self.stream.time_type
 
     @abstractmethod
-    def ended(self, store: Store, after: int, upto: int) -> tuple[np.ndarray, np.ndarray]:
+    def ended(self, store: SortedStore, after: int, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of the windows that hold a row, and end after one time and up to another, sorted."""
 
     @abstractmethod
-    def counts(self, store: Store, after: int, upto: int, out: np.ndarray) -> None:
+    def counts(self, store: SortedStore, after: int, upto: int, out: np.ndarray) -> None:
         """Add to a number for each key of the store, in order, how many such windows it has."""
 
     @abstractmethod
-    def open_windows(self, store: Store, after: int) -> int:
+    def open_windows(self, store: SortedStore, after: int) -> int:
         """How many windows of the store hold a row and end after a time."""
 
     @abstractmethod
@@ -207,7 +207,7 @@ class EventTimeAssigner(Assigner):
         """Where the windows of some keys begin that end at some times."""
 
     def bounds(
-        self, store: Store, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray
+        self, store: SortedStore, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Where the cells or rows of each window begin and end in a store; both only move forward."""
         return bounds_of(store.key, store.at, keys, starts, ends)

@@ -9,7 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.streams.assigners.base import MOST, NONE, Assigner, Numbered, Positions, Store, longer, refuse_beyond
+from sash.engine.streams.assigners.base import (
+    MOST,
+    NONE,
+    Assigner,
+    Numbered,
+    Positions,
+    SortedStore,
+    longer,
+    refuse_beyond,
+)
 from sash.engine.streams.assigners.time import ending_between
 from sash.engine.streams.restoring import counts_of, refused
 from sash.kernels.slices import numbering
@@ -35,16 +44,16 @@ class CountPositions(Positions):
         numbering.count_rows(codes, self.reached, out)
         return Numbered(out)
 
-    def ended(self, spec: int, store: Store, upto: int) -> tuple[np.ndarray, np.ndarray]:
+    def ended(self, spec: int, store: SortedStore, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows whose last row has come; with ``upto`` beyond all, those that are open, too."""
-        found = windows_of(store.key, *self._ending(spec, store, upto))
-        return found.key, self.assigners[spec].grid.ends(found.number)
+        windows = windows_of(store.key, *self._ending(spec, store, upto))
+        return windows.key, self.assigners[spec].grid.ends(windows.number)
 
-    def counts(self, spec: int, store: Store, upto: int, out: np.ndarray) -> None:
+    def counts(self, spec: int, store: SortedStore, upto: int, out: np.ndarray) -> None:
         """Add how many windows of each key have ended."""
         count_windows_by_key(store.key, *self._ending(spec, store, upto), out)
 
-    def _ending(self, spec: int, store: Store, upto: int) -> tuple[np.ndarray, np.ndarray]:
+    def _ending(self, spec: int, store: SortedStore, upto: int) -> tuple[np.ndarray, np.ndarray]:
         reached = self.reached[store.key] if upto < MOST else MOST
         return ending_between(self.assigners[spec].grid, store.at, self.answered[store.key], reached)
 
@@ -79,7 +88,7 @@ class CountPositions(Positions):
         if len(self.answered) != len(self.reached) or (self.answered > self.reached).any():
             raise refused("answered", "positions that were reached", "others")
 
-    def refuse_unknown(self, store: Store) -> None:
+    def refuse_unknown(self, store: SortedStore) -> None:
         """Refuse positions beyond the number of rows of their keys."""
         refuse_beyond(store, self.reached, 0)
 

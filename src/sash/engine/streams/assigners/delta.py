@@ -35,7 +35,7 @@ class DeltaPositions(ListedPositions):
         self.dtype = np.dtype(np.float64 if pa.types.is_floating(self.type) else np.int64)
         self.reached, self.last = NONE, np.zeros(0, self.dtype)
         self.started = np.zeros(0, np.uint8)
-        self.told = [np.zeros(0, self.dtype) for _ in self.extents]
+        self.last_ends_at = [np.zeros(0, self.dtype) for _ in self.extents]
         self.moved = [np.zeros(0, np.uint8) for _ in self.extents]
 
     def _size(self, size: float, rounded: Callable[[Decimal], Any]) -> np.ndarray:
@@ -74,13 +74,13 @@ class DeltaPositions(ListedPositions):
             codes, values = codes[counts], values[counts]
         out = np.empty(len(codes), np.int64)
         numbering.count_rows(codes, self.reached, out)
-        told = np.zeros(len(codes), np.bool_)
+        ends = np.zeros(len(codes), np.bool_)
         for spec, extent in enumerate(self.extents):
             due = self._due(spec, extent, keys, codes, values, out)
             where = np.flatnonzero(due)
             self.listed[spec].append((codes[where], out[where] + 1))
-            told |= due
-        where = np.flatnonzero(told)
+            ends |= due
+        where = np.flatnonzero(ends)
         self.said.append((codes[where], out[where] + 1, values[where]))
         return Numbered(out, counts, f"{self.column} is NULL, not a number, or goes back")
 
@@ -90,9 +90,14 @@ class DeltaPositions(ListedPositions):
         """At which rows a window ends."""
         if extent.slide is None:
             return (number + 1) % extent.rows == 0
-        self.told[spec], self.moved[spec] = longer(self.told[spec], keys), longer(self.moved[spec], keys)
+        self.last_ends_at[spec], self.moved[spec] = (
+            longer(self.last_ends_at[spec], keys),
+            longer(self.moved[spec], keys),
+        )
         due = np.empty(len(codes), np.uint8)
-        numbering.moved(codes, values, self._size(extent.slide, math.ceil), self.told[spec], self.moved[spec], due)
+        numbering.moved(
+            codes, values, self._size(extent.slide, math.ceil), self.last_ends_at[spec], self.moved[spec], due
+        )
         return due != 0
 
     def starts(self, spec: int, keys: np.ndarray, ends: np.ndarray, store: Any) -> np.ndarray:
@@ -117,18 +122,18 @@ class DeltaPositions(ListedPositions):
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
-        found: dict[str, Any] = {"reached": self.reached, "last": self.last, "started": self.started}
-        for spec, (told, moved) in enumerate(zip(self.told, self.moved, strict=True)):
-            found |= {f"told {spec}": told, f"moved {spec}": moved}
-        return found
+        parts: dict[str, Any] = {"reached": self.reached, "last": self.last, "started": self.started}
+        for spec, (last_ends, moved) in enumerate(zip(self.last_ends_at, self.moved, strict=True)):
+            parts |= {f"told {spec}": last_ends, f"moved {spec}": moved}
+        return parts
 
     def restore(self, parts: dict[str, Any], keys: int) -> None:
         """Go on with what was kept of so many keys."""
         self.reached = counts_of(parts, "reached", keys)
         self.last, self.started = array_of(parts, "last", self.dtype), flags_of(parts, "started", None)
-        self.told = [array_of(parts, f"told {spec}", self.dtype) for spec in range(len(self.extents))]
+        self.last_ends_at = [array_of(parts, f"told {spec}", self.dtype) for spec in range(len(self.extents))]
         self.moved = [flags_of(parts, f"moved {spec}", None) for spec in range(len(self.extents))]
-        arrays: list[np.ndarray] = [self.last, self.started, *self.told, *self.moved]
+        arrays: list[np.ndarray] = [self.last, self.started, *self.last_ends_at, *self.moved]
         for array in arrays:
             refuse_longer(array, "what keys have come to", keys)
 
@@ -146,7 +151,7 @@ class DeltaPositions(ListedPositions):
 
 
 class DeltaAssigner(Assigner):
-    """Windows that rows end; they overlap as the column says, so that rows are held."""
+    """Windows that rows end; they overlap as the column says, so that rows are buffered."""
 
     kind: ClassVar[str] = "delta"
     positions: ClassVar[type[Positions]] = DeltaPositions
@@ -164,11 +169,11 @@ class DeltaAssigner(Assigner):
     def check(self) -> None:
         """Refuse a column that has no distances."""
         with column_named("range"):
-            column, kind = self.extent.column, self.end_type
-            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-                raise SashError(f"range by delta takes a column of numbers, got {column} of type {kind}")
-            if pa.types.is_decimal(kind) and kind.precision > 18:
-                raise SashError(f"range by delta takes decimals of at most 18 digits, got {column} of type {kind}")
+            column, dtype = self.extent.column, self.end_type
+            if not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)):
+                raise SashError(f"range by delta takes a column of numbers, got {column} of type {dtype}")
+            if pa.types.is_decimal(dtype) and dtype.precision > 18:
+                raise SashError(f"range by delta takes decimals of at most 18 digits, got {column} of type {dtype}")
             check_names(column, self.stream.schema.names)
 
     def check_beside(self, first: Assigner) -> None:

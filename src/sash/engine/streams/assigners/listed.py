@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.engine.streams.assigners.base import NONE, Positions, Store
+from sash.engine.streams.assigners.base import NONE, Positions, SortedStore
 from sash.kernels.sorting import argsort
 
 
@@ -19,7 +19,7 @@ class ListedPositions(Positions):
         self.listed: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in assigners]  # keys and ends
         self.said: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # keys, ends, and what is shown of these
 
-    def ended(self, spec: int, store: Store, upto: int) -> tuple[np.ndarray, np.ndarray]:
+    def ended(self, spec: int, store: SortedStore, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of the windows that have ended since the last were answered."""
         key = store.key
         if not self.listed[spec] or not len(key):
@@ -30,7 +30,7 @@ class ListedPositions(Positions):
         order = argsort([keys.view(np.uint64), ends.view(np.uint64)])
         return keys[order], ends[order]
 
-    def counts(self, spec: int, store: Store, upto: int, out: np.ndarray) -> None:
+    def counts(self, spec: int, store: SortedStore, upto: int, out: np.ndarray) -> None:
         """Add how many windows of each key have ended."""
         there = store.key[np.append(True, store.key[1:] != store.key[:-1])]
         for keys, _ in self.listed[spec]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.streams.assigners.base import NONE, Assigner, Numbered, Positions, Store, longer, refuse_beyond
+from sash.engine.streams.assigners.base import NONE, Assigner, Numbered, Positions, SortedStore, longer, refuse_beyond
 from sash.engine.streams.assigners.listed import ListedPositions
 from sash.engine.streams.restoring import counts_of
 from sash.errors import SashError, column_named
@@ -64,7 +64,7 @@ class PunctuationPositions(ListedPositions):
         """Go on with what was kept of so many keys."""
         self.reached, self.rows = counts_of(parts, "reached", keys), counts_of(parts, "rows", keys)
 
-    def refuse_unknown(self, store: Store) -> None:
+    def refuse_unknown(self, store: SortedStore) -> None:
         """Refuse positions beyond the punctuations of their keys."""
         refuse_beyond(store, self.reached, 1)
 
@@ -88,9 +88,9 @@ class PunctuationAssigner(Assigner):
         with column_named("range"):
             condition, schema = self.extent.condition, self.stream.schema
             check_names(condition, schema.names)
-            found = infer(condition, schema)
-            if not pa.types.is_boolean(found) and not pa.types.is_null(found):
-                raise SashError(f"punctuation takes a condition, got {condition} of type {found}")
+            dtype = infer(condition, schema)
+            if not pa.types.is_boolean(dtype) and not pa.types.is_null(dtype):
+                raise SashError(f"punctuation takes a condition, got {condition} of type {dtype}")
 
     def check_beside(self, first: Assigner) -> None:
         """Refuse a second condition."""

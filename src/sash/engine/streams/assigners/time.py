@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sash.engine.streams.assigners.base import LEAST, MOST, Store
+from sash.engine.streams.assigners.base import LEAST, MOST, SortedStore
 from sash.engine.streams.assigners.by_time import Behind, EventTimeAssigner, Missed
 from sash.kernels.slices.due import count_windows, count_windows_by_key, windows_of
 from sash.windows.extents import TimeExtent
@@ -43,16 +43,16 @@ class TimeAssigner(EventTimeAssigner):
         """Range and slide."""
         return self.extent.range, self.extent.slide
 
-    def ended(self, store: Store, after: int, upto: int) -> tuple[np.ndarray, np.ndarray]:
+    def ended(self, store: SortedStore, after: int, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows that hold a row, and end after one time and up to another."""
         windows = windows_of(store.key, *ending_between(self.grid, store.at, after, upto))
         return windows.key, self.grid.ends(windows.number)
 
-    def counts(self, store: Store, after: int, upto: int, out: np.ndarray) -> None:
+    def counts(self, store: SortedStore, after: int, upto: int, out: np.ndarray) -> None:
         """Add how many such windows each key has."""
         count_windows_by_key(store.key, *ending_between(self.grid, store.at, after, upto), out)
 
-    def open_windows(self, store: Store, after: int) -> int:
+    def open_windows(self, store: SortedStore, after: int) -> int:
         """How many windows hold a row and end after a time."""
         return int(count_windows(store.key, *ending_between(self.grid, store.at, after, MOST)))
 

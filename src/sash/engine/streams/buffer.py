@@ -1,4 +1,4 @@
-"""Rows that are held as they are, for what no partial can hold: medians, distinct counts, lists, first and last."""
+"""The buffer of a stream: rows as they are, for queries that no partial answers: medians, distinct counts, lists."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sash.kernels.sorting.radix import in_order
 from sash.windows.bounds import Bounds
 
 
-class HeldRows:
-    """Rows sorted by key and position; equal ones as they came, or, without ``arrival``, by their columns."""
+class Buffer:
+    """Buffered rows, sorted by key and position; equal ones as they came, or, without ``arrival``, by their columns."""
 
     def __init__(self, schema: pa.Schema, arrival: bool = True) -> None:
         self.arrival = arrival
@@ -37,7 +37,7 @@ class HeldRows:
             self._new.append((table, key, at))
             self._bytes = None if self._bytes is None else self._bytes + total_bytes(table)
 
-    def compact(self) -> HeldRows:
+    def compact(self) -> Buffer:
         """Put all rows in order; returns itself."""
         if not self._new:
             return self
@@ -68,17 +68,17 @@ class HeldRows:
             self._bytes = sum(total_bytes(table) for table in (self.table, *(table for table, _, _ in self._new)))
         return self._bytes + 16 * len(self)
 
-    def of_keys(self, first: int, last: int) -> HeldRows:
+    def of_keys(self, first: int, last: int) -> Buffer:
         """The rows of keys from one number to another, once all are in order; nothing is copied."""
         lo, hi = np.searchsorted(self.key, (first, last + 1))
-        some = HeldRows(self.table.schema, self.arrival)
+        some = Buffer(self.table.schema, self.arrival)
         some.table, some.key, some.at = self.table.slice(lo, hi - lo), self.key[lo:hi], self.at[lo:hi]
         some._bytes = None
         return some
 
-    def of_numbers(self, numbers: np.ndarray) -> HeldRows:
+    def of_numbers(self, numbers: np.ndarray) -> Buffer:
         """The rows of some keys, which are sorted, and are numbered anew."""
-        some = HeldRows(self.table.schema, self.arrival)
+        some = Buffer(self.table.schema, self.arrival)
         some.table, some.key, some.at, some._bytes = self.table, self.key, self.at, self._bytes
         some.keep(np.isin(self.key, numbers))
         some.key = np.searchsorted(numbers, some.key)
@@ -126,12 +126,12 @@ class StreamWindow:
 
 
 class WindowRows(SortedPartitions):
-    """Held rows, as what expressions are asked of: partitions are keys, and frames are windows."""
+    """Buffered rows, as what expressions are asked of: partitions are keys, and frames are windows."""
 
-    def __init__(self, held: HeldRows) -> None:
-        super().__init__(held.table, (), ())
-        heads = np.append(True, held.key[1:] != held.key[:-1])[: len(held.key)]
-        self.segments = np.append(np.flatnonzero(heads), len(held.key)).astype(np.int64)
+    def __init__(self, buffer: Buffer) -> None:
+        super().__init__(buffer.table, (), ())
+        heads = np.append(True, buffer.key[1:] != buffer.key[:-1])[: len(buffer.key)]
+        self.segments = np.append(np.flatnonzero(heads), len(buffer.key)).astype(np.int64)
 
     def _framed(self, frame: Any) -> Framed:
         return Framed(frame.bounds)

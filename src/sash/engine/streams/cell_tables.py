@@ -19,9 +19,11 @@ def cells_table(cells: Cells, keys: Keys, names: Sequence[str]) -> pa.Table:
     cells.compact()
     columns = {f"{KEY} {k}": array for k, array in enumerate(keys.values(cells.key))}
     columns[AT] = pa.array(cells.at)
-    for k, (states, held) in enumerate(zip(cells.states, cells.held, strict=True)):
-        rows, kind = max(MOST // max(states.dtype.itemsize, 256), 1), cells.kinds[k]
-        parts = [kind.binary(states[at : at + rows], held[at : at + rows]) for at in range(0, max(len(held), 1), rows)]
+    for k, (states, filled) in enumerate(zip(cells.states, cells.filled, strict=True)):
+        rows, layout = max(MOST // max(states.dtype.itemsize, 256), 1), cells.layouts[k]
+        parts = [
+            layout.binary(states[at : at + rows], filled[at : at + rows]) for at in range(0, max(len(filled), 1), rows)
+        ]
         columns[f"{STATE} {names[k]}"] = pa.chunked_array(parts, pa.binary())
     return pa.table(columns)
 
@@ -32,14 +34,14 @@ def take_cells(cells: Cells, keys: Keys, names: Sequence[str], table: pa.Table) 
         return
     codes = keys.numbers([table[name].combine_chunks() for name in table.column_names if name.startswith(KEY)])
     codes = np.zeros(table.num_rows, np.int64) if codes is None else codes
-    states, held = [], []
-    for k, kind in enumerate(cells.kinds):
+    states, filled = [], []
+    for k, layout in enumerate(cells.layouts):
         name = f"{STATE} {names[k]}"
         if name not in table.column_names:
-            states.append(np.zeros(table.num_rows, kind.partial.state))
-            held.append(np.zeros(table.num_rows, np.uint8))
+            states.append(np.zeros(table.num_rows, layout.partial.state))
+            filled.append(np.zeros(table.num_rows, np.uint8))
             continue
         column = table[name]
-        states.append(np.concatenate([kind.of_binary(chunk) for chunk in column.chunks]))
-        held.append(column.is_valid().to_numpy().view(np.uint8))
-    cells.append(codes, table[AT].to_numpy(), states, held)
+        states.append(np.concatenate([layout.of_binary(chunk) for chunk in column.chunks]))
+        filled.append(column.is_valid().to_numpy().view(np.uint8))
+    cells.append(codes, table[AT].to_numpy(), states, filled)

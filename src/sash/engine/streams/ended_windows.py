@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from sash.engine.encoding import biased
 from sash.engine.sizes import row_bytes, stretches
-from sash.engine.streams.answering import Planned, answer_of_rows
 from sash.engine.streams.assigners.base import Positions
+from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.cells import Cells
-from sash.engine.streams.emitting import Answers
-from sash.engine.streams.held import HeldRows, WindowRows
+from sash.engine.streams.emitting import WindowAnswers
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
+from sash.engine.streams.query_answers import PlannedQuery, answer_of_rows
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, swept_type
 from sash.errors import SashError, column_named
@@ -26,7 +26,7 @@ from sash.kernels.sorting import argsort
 NONE = np.zeros(0, np.int64)
 
 
-class Windows:
+class EndedWindows:
     """The queries of a stream, asked of its cells and of the rows it holds."""
 
     def __init__(self, scheme: Scheme, starts: bool) -> None:
@@ -39,22 +39,22 @@ class Windows:
             raise SashError(f"starts cannot be added: there is a column {both[0]}_start already; rename the query")
 
     def answers(
-        self, positions: Positions, cells: Cells, held: HeldRows, upto: int, limits: Limits | None = None
-    ) -> Iterator[Answers]:
+        self, positions: Positions, cells: Cells, buffer: Buffer, upto: int, limits: Limits | None = None
+    ) -> Iterator[WindowAnswers]:
         """The answers of windows that hold a row, and have ended or end up to a position.
 
         They come in parts where there are limits, some keys in each, or some windows of a key, in the order of both.
         """
-        store: Any = cells.compact() if self.scheme.folded or self.scheme.spans else held
-        if self.scheme.held:
-            held.compact()
+        store: Any = cells.compact() if self.scheme.folded or self.scheme.spans else buffer
+        if self.scheme.buffered:
+            buffer.compact()
         if not len(store.key):
             return
         if limits is None:
-            yield from self._of(positions, cells, held, store, upto, None)
+            yield from self._of(positions, cells, buffer, store, upto, None)
             return
         for first, last in self._ranges(positions, store, upto, limits.answers):
-            some, rows = cells.of_keys(first, last), held.of_keys(first, last) if self.scheme.held else held
+            some, rows = cells.of_keys(first, last), buffer.of_keys(first, last) if self.scheme.buffered else buffer
             yield from self._of(positions, some, rows, some if store is cells else rows, upto, limits)
 
     def _ranges(self, positions: Positions, store: Any, upto: int, most: int) -> Iterator[tuple[int, int]]:
@@ -68,8 +68,8 @@ class Windows:
                 yield int(store.key[heads[start]]), int(store.key[heads[stop - 1]])
 
     def _of(
-        self, positions: Positions, cells: Cells, held: HeldRows, store: Any, upto: int, limits: Limits | None
-    ) -> Iterator[Answers]:
+        self, positions: Positions, cells: Cells, buffer: Buffer, store: Any, upto: int, limits: Limits | None
+    ) -> Iterator[WindowAnswers]:
         """The answers of the windows of some keys."""
         ended = [positions.ended(spec, store, upto) for spec in range(len(self.scheme.assigners))]
         for spec, start in self.least_starts.items():
@@ -87,16 +87,16 @@ class Windows:
                 mask[place] = True
             due.append(mask)
         shown = positions.shown(key, end)
-        parts = [(0, len(key))] if limits is None else self._cut(positions, held, key, end, due, limits)
+        parts = [(0, len(key))] if limits is None else self._cut(positions, buffer, key, end, due, limits)
         for start, stop in parts:
             masks = [mask[start:stop] for mask in due]
-            yield self._answered(positions, cells, held, store, key[start:stop], end[start:stop], shown[start:stop],
+            yield self._answered(positions, cells, buffer, store, key[start:stop], end[start:stop], shown[start:stop],
                                  [None if mask.all() else mask for mask in masks])  # fmt: skip
 
     def _cut(
         self,
         positions: Positions,
-        held: HeldRows,
+        buffer: Buffer,
         key: np.ndarray,
         end: np.ndarray,
         due: list[np.ndarray],
@@ -104,55 +104,55 @@ class Windows:
     ) -> Iterator[tuple[int, int]]:
         """Where windows are parted: by their number, and by the bytes of the rows that they list or take a value of."""
         weight = np.ones(len(key), np.int64) * -(-limits.body // limits.answers)
-        if (specs := self._varying) and len(held):
-            sizes = np.broadcast_to(row_bytes(held.table), len(held.key))
+        if (specs := self._varying) and len(buffer):
+            sizes = np.broadcast_to(row_bytes(buffer.table), len(buffer.key))
             upto, most = np.append(0, np.cumsum(sizes)), sizes.max()
             for spec, lists in specs:
                 keys, ends = key[due[spec]], end[due[spec]]
-                lo, hi = positions.bounds(spec, held, keys, positions.starts(spec, keys, ends, held), ends)
+                lo, hi = positions.bounds(spec, buffer, keys, positions.starts(spec, keys, ends, buffer), ends)
                 weight[due[spec]] += upto[hi] - upto[lo] if lists else np.minimum(upto[hi] - upto[lo], most)
         return stretches(weight, limits.body)
 
     @cached_property
     def _varying(self) -> list[tuple[int, bool]]:
         """The extents of queries whose answers are as long as the rows of their windows, or as one of them."""
-        found = []
-        for planned, kind in zip(self.scheme.planned, self.types, strict=True):
-            lists = pa.types.is_nested(kind) or getattr(planned.query.call.aggregate, "returns", "") == "rows"
-            varies = not isinstance(row_bytes(pa.table({"": pa.array([], kind)})), int)
+        varying = []
+        for planned, dtype in zip(self.scheme.planned, self.types, strict=True):
+            lists = pa.types.is_nested(dtype) or getattr(planned.query.call.aggregate, "returns", "") == "rows"
+            varies = not isinstance(row_bytes(pa.table({"": pa.array([], dtype)})), int)
             if not planned.by_partials and not self.scheme.spans and (lists or varies):
-                found.append((planned.spec, lists))
-        return found
+                varying.append((planned.spec, lists))
+        return varying
 
     def _answered(
         self,
         positions: Positions,
         cells: Cells,
-        held: HeldRows,
+        buffer: Buffer,
         store: Any,
         key: np.ndarray,
         end: np.ndarray,
         shown: np.ndarray,
         due: list[np.ndarray | None],
-    ) -> Answers:
+    ) -> WindowAnswers:
         """The answers of each query to the windows that are due."""
-        rows = WindowRows(held) if self.scheme.held and not self.scheme.spans else None
-        spans = SpanWindows(held) if self.scheme.held and self.scheme.spans else None
-        asked: dict[Any, DueWindows] = {}
+        rows = WindowRows(buffer) if self.scheme.buffered and not self.scheme.spans else None
+        spans = SpanWindows(buffer) if self.scheme.buffered and self.scheme.spans else None
+        due_windows: dict[Any, DueWindows] = {}
         columns, starts, dues = [], [], []
-        found: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
+        bounds_of: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
 
         def bounds(store: Any, windows: DueWindows, place: Any) -> tuple[np.ndarray, np.ndarray]:
-            if place not in found:
-                found[place] = positions.bounds(place[0], store, windows.key, windows.start, windows.end)
-            return found[place]
+            if place not in bounds_of:
+                bounds_of[place] = positions.bounds(place[0], store, windows.key, windows.start, windows.end)
+            return bounds_of[place]
 
         for k, planned in enumerate(self.scheme.planned):
             spec = planned.spec
             since = self.since.get(planned.query.name)
-            if (spec, since) not in asked:
-                asked[spec, since] = _asked(positions, spec, key, end, due[spec], store, since)
-            windows = asked[spec, since]
+            if (spec, since) not in due_windows:
+                due_windows[spec, since] = _due_windows(positions, spec, key, end, due[spec], store, since)
+            windows = due_windows[spec, since]
             dues.append(windows.due)
             with column_named(planned.query.name):
                 if planned.by_partials:
@@ -163,44 +163,44 @@ class Windows:
                     answer = spans.answer(self.scheme, planned, windows)
                 else:
                     assert rows is not None
-                    answer = answer_of_rows(rows, planned, *bounds(held, windows, (spec, since, "rows")), since)
+                    answer = answer_of_rows(rows, planned, *bounds(buffer, windows, (spec, since, "rows")), since)
                 answer = answer if answer.type == self.types[k] else answer.cast(self.types[k])
             columns.append(_spread(answer, windows.due))
             if self.with_starts:
                 starts.append(_spread(pa.array(windows.start), windows.due))
         if rows is not None:
             rows.forget()
-        return Answers(key, end, shown, columns, starts, dues)
+        return WindowAnswers(key, end, shown, columns, starts, dues)
 
     @property
     def least_starts(self) -> dict[int, int]:
         """Where the first window of an extent may begin, for those of which all queries were added later."""
         if not self.since:
             return {}
-        found: dict[int, list[int | None]] = {}
+        starts_of: dict[int, list[int | None]] = {}
         for planned in self.scheme.planned:
-            found.setdefault(planned.spec, []).append(self.since.get(planned.query.name))
+            starts_of.setdefault(planned.spec, []).append(self.since.get(planned.query.name))
         return {spec: min(each for each in starts if each is not None)
-                for spec, starts in found.items() if None not in starts}  # fmt: skip
+                for spec, starts in starts_of.items() if None not in starts}  # fmt: skip
 
     @property
-    def none(self) -> Answers:
+    def none(self) -> WindowAnswers:
         """No answers, of the right types."""
         columns = list(none_of(self.scheme))
         starts = [pa.array(NONE)] * (len(columns) if self.with_starts else 0)
-        return Answers(NONE, NONE, NONE, columns, starts, [None] * len(columns))
+        return WindowAnswers(NONE, NONE, NONE, columns, starts, [None] * len(columns))
 
     @cached_property
     def types(self) -> list[pa.DataType]:
         """The types of the queries' answers."""
         return [column.type for column in none_of(self.scheme)]
 
-    def table(self, answers: Answers, keys: Keys) -> pa.Table:
+    def table(self, answers: WindowAnswers, keys: Keys) -> pa.Table:
         """Answers as a user sees them."""
         scheme = self.scheme
         names, columns = list(scheme.key_names), keys.values(answers.key)
-        columns = [column.cast(kind) if column.type != kind else column
-                   for column, kind in zip(columns, scheme.key_types, strict=True)]  # fmt: skip
+        columns = [column.cast(dtype) if column.type != dtype else column
+                   for column, dtype in zip(columns, scheme.key_types, strict=True)]  # fmt: skip
         names.append("window_end")
         columns.append(_shown(answers.shown, scheme.end_type))
         for k, query in enumerate(scheme.queries):
@@ -219,22 +219,22 @@ def none_of(scheme: Scheme) -> list[pa.Array]:
 
 def no_answers(scheme: Scheme) -> list[pa.Array]:
     """The answers of each query to no windows, which have their type."""
-    rows, columns = WindowRows(HeldRows(scheme.schema)), []
+    rows, columns = WindowRows(Buffer(scheme.schema)), []
     for k, planned in enumerate(scheme.planned):
         with column_named(planned.query.name):
             if planned.by_partials:
                 columns.append(_typed(scheme.foldings[k].none, scheme, planned))
             elif is_swept(planned):
                 columns.append(pa.array([], swept_type(scheme, planned)))
-            elif planned.given is not None:
-                held = HeldRows(scheme.schema.append(pa.field(FIRST, pa.int64())))
-                columns.append(SpanWindows(held).answer(scheme, planned, DueWindows(NONE, NONE, NONE, None)))
+            elif planned.lifted is not None:
+                buffer = Buffer(scheme.schema.append(pa.field(FIRST, pa.int64())))
+                columns.append(SpanWindows(buffer).answer(scheme, planned, DueWindows(NONE, NONE, NONE, None)))
             else:
                 columns.append(_typed(answer_of_rows(rows, planned, NONE, NONE), scheme, planned))
     return columns
 
 
-def _asked(
+def _due_windows(
     positions: Positions,
     spec: int,
     key: np.ndarray,
@@ -254,27 +254,27 @@ def _asked(
     return DueWindows(keys[whole], starts[whole], ends[whole], mask)
 
 
-def _typed(none: pa.Array, scheme: Scheme, planned: Planned) -> pa.Array:
+def _typed(none: pa.Array, scheme: Scheme, planned: PlannedQuery) -> pa.Array:
     """No answers, of the type that plain Python gives for a row of ones, where no rows have none."""
     if not pa.types.is_null(none.type) or getattr(planned.query.call.aggregate, "compiled", True):
         return none
     row = [_one(field.type) for field in scheme.schema]
-    held = HeldRows(scheme.schema)
-    held.append(pa.Table.from_arrays(row, schema=scheme.schema), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    buffer = Buffer(scheme.schema)
+    buffer.append(pa.Table.from_arrays(row, schema=scheme.schema), np.zeros(1, np.int64), np.zeros(1, np.int64))
     try:
-        found = answer_of_rows(WindowRows(held.compact()), planned, np.zeros(1, np.int64), np.ones(1, np.int64))
+        answer = answer_of_rows(WindowRows(buffer.compact()), planned, np.zeros(1, np.int64), np.ones(1, np.int64))
     except Exception as error:
         raise SashError(
             f"{planned.query.call} must give an answer to a row of ones, which says its type, got {error!r}"
         ) from None
-    return found.slice(0, 0)
+    return answer.slice(0, 0)
 
 
-def _one(kind: pa.DataType) -> pa.Array:
+def _one(dtype: pa.DataType) -> pa.Array:
     try:
-        return pa.array([1]).cast(kind)
+        return pa.array([1]).cast(dtype)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.nulls(1, kind)
+        return pa.nulls(1, dtype)
 
 
 def _union(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
@@ -301,11 +301,13 @@ def _spread(answers: pa.Array, due: np.ndarray | None) -> pa.Array:
     return answers.take(pa.array(places, mask=~due))
 
 
-def _shown(values: Any, kind: pa.DataType) -> pa.Array:
-    if pa.types.is_decimal(kind):
+def _shown(values: Any, dtype: pa.DataType) -> pa.Array:
+    if pa.types.is_decimal(dtype):
         pairs = np.stack([values, values >> 63], 1)  # 128 bits of a whole number
-        return pa.Array.from_buffers(pa.decimal128(38, kind.scale), len(values), [None, pa.py_buffer(pairs)]).cast(kind)
+        return pa.Array.from_buffers(pa.decimal128(38, dtype.scale), len(values), [None, pa.py_buffer(pairs)]).cast(
+            dtype
+        )
     array = values if isinstance(values, pa.Array) else pa.array(values)
-    if pa.types.is_timestamp(kind):
-        return array.view(kind) if array.type == pa.int64() else array.cast(pa.int64()).view(kind)
-    return array.cast(kind)
+    if pa.types.is_timestamp(dtype):
+        return array.view(dtype) if array.type == pa.int64() else array.cast(pa.int64()).view(dtype)
+    return array.cast(dtype)

@@ -12,7 +12,7 @@ from sash.errors import SashError
 from sash.kernels.slices.assigning import Span
 
 
-class Rows(NamedTuple):
+class KeyedRows(NamedTuple):
     """Rows on their way: their columns, the number of each one's key, and their event times, if there are any."""
 
     table: pa.Table
@@ -20,10 +20,10 @@ class Rows(NamedTuple):
     time: np.ndarray | None
     span: Span | None = None  # of the times, where it is known
 
-    def take(self, which: np.ndarray) -> Rows:
+    def take(self, which: np.ndarray) -> KeyedRows:
         """Some of the rows, in this order."""
         time = None if self.time is None else self.time[which]
-        return Rows(self.table.take(pa.array(which)), self.codes[which], time)
+        return KeyedRows(self.table.take(pa.array(which)), self.codes[which], time)
 
 
 def checked(batch: Any, schema: pa.Schema) -> pa.Table:
@@ -32,7 +32,7 @@ def checked(batch: Any, schema: pa.Schema) -> pa.Table:
         batch = pa.Table.from_batches([batch])
     if not isinstance(batch, pa.Table):
         raise SashError(f"a batch must be a pyarrow Table or RecordBatch, got {type(batch).__name__}")
-    if any(pa.types.is_dictionary(kind) for kind in batch.schema.types):
+    if any(pa.types.is_dictionary(dtype) for dtype in batch.schema.types):
         batch = pa.Table.from_arrays([null_by_index(column) for column in batch.columns], schema=batch.schema)
     if batch.schema.equals(schema, check_metadata=True):
         return batch

@@ -1,4 +1,4 @@
-"""Answers of windows: from the partials of cells, or from the rows that are held."""
+"""Answers of windows: from the partials of cells, or from buffered rows."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate, Over
-from sash.algebra.sharing import Answer
-from sash.algebra.sharing import kind as kind_of
+from sash.algebra.sharing import Answer, partial_key
 from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.folds import read
 from sash.engine.answering.inputs import Lifted
-from sash.engine.evaluating import asked_of
+from sash.engine.evaluating import evaluation_of
 from sash.engine.framing import kept_before, remapped
 from sash.engine.placing import placed
 from sash.engine.sorted_rows import Selection
+from sash.engine.streams.buffer import StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.cells import Cells
-from sash.engine.streams.held import StreamWindow, WindowFrame, WindowRows
-from sash.engine.streams.kinds import Kind
+from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.queries import Query
 from sash.kernels.algorithm import FOLD
 from sash.kernels.answers import Answered, finished
@@ -38,34 +37,39 @@ NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedQuery:
     """A query on rows that there are none of yet: how it is asked, and by which partials it is answered, if any."""
 
     query: Query
     spec: int
     question: Question
     selection: Selection
-    given: Lifted | None = None  # of an aggregate that partials hold
+    lifted: Lifted | None = None  # of an aggregate that partials hold
 
     @property
     def by_partials(self) -> bool:
-        """Whether partials of slices answer it; otherwise rows are held."""
-        return self.given is not None and self.query.using not in BY_EVENTS
+        """Whether partials of slices answer it; otherwise rows are buffered."""
+        return self.lifted is not None and self.query.using not in BY_EVENTS
 
 
 class Folding:
     """How queries of one aggregate are answered from the partials that cells hold."""
 
     def __init__(
-        self, answer: Answer, aggregate: Aggregate, every: list[Kind], beyond: tuple[int, ...], first: Planned
+        self,
+        answer: Answer,
+        aggregate: Aggregate,
+        every: list[PartialLayout],
+        beyond: tuple[int, ...],
+        first: PlannedQuery,
     ) -> None:
-        self.aggregate, self.beyond, self._first, self._kinds = aggregate, beyond, first, every
-        kinds = [every[source] for source in answer.sources]
-        own = len(kinds) == 1 and kind_of(kinds[0].inputs.aggregate) == kind_of(self.aggregate)
-        made = of_partials(self.aggregate, None if own else answer.make, [kind.partial for kind in kinds])
+        self.aggregate, self.beyond, self._first, self._layouts = aggregate, beyond, first, every
+        layouts = [every[source] for source in answer.sources]
+        own = len(layouts) == 1 and partial_key(layouts[0].inputs.aggregate) == partial_key(self.aggregate)
+        folded = of_partials(self.aggregate, None if own else answer.make, [layout.partial for layout in layouts])
         self.sources = answer.sources
-        self.folded = pinned(replace(made, finish=None, empty=None))
-        self.exact = self.aggregate.invertible and all(exact(kind.partial.state) for kind in kinds)
+        self.folded = pinned(replace(folded, finish=None, empty=None))
+        self.exact = self.aggregate.invertible and all(exact(layout.partial.state) for layout in layouts)
 
     @cached_property
     def _unlowered(self) -> Aggregate:
@@ -75,14 +79,14 @@ class Folding:
     @cached_property
     def none(self) -> pa.Array:
         """The answers of no windows, which have their type."""
-        return self.answer(self._first, Cells(self._kinds), NONE, NONE)
+        return self.answer(self._first, Cells(self._layouts), NONE, NONE)
 
     def choice(self, using: str | None, frames: int, rows: int, widest: int) -> Choice:
         """The algorithm that folds the partials of windows."""
         task = Task(FOLD, frames, rows, MONOTONIC, False, widest, aggregate=self.aggregate, exact=self.exact)
         return choose([task], None if using in TECHNIQUES else using)[0]
 
-    def answer(self, planned: Planned, cells: Cells, lo: np.ndarray, hi: np.ndarray) -> pa.Array:
+    def answer(self, planned: PlannedQuery, cells: Cells, lo: np.ndarray, hi: np.ndarray) -> pa.Array:
         """The answers of windows, given the cells of each."""
         bounds = Bounds(lo, hi, len(cells), MONOTONIC)
         if self.beyond:
@@ -90,17 +94,17 @@ class Folding:
             answered = self._joined(cells, inner, lo, hi)
         else:
             answered = self._fold(self.folded, self.sources, planned, cells, bounds)
-        assert planned.given is not None
+        assert planned.lifted is not None
         answered = finished(self.aggregate, answered)
-        return placed(planned.question.rows, read(planned.question, planned.given, planned.selection, answered))
+        return placed(planned.question.rows, read(planned.question, planned.lifted, planned.selection, answered))
 
     def _fold(
-        self, folded: Aggregate, sources: tuple[int, ...], planned: Planned, cells: Cells, bounds: Bounds
+        self, folded: Aggregate, sources: tuple[int, ...], planned: PlannedQuery, cells: Cells, bounds: Bounds
     ) -> Answered:
         states, rows = [cells.states[source] for source in sources], len(cells)
-        held = cells.held[sources[0]]  # all sources count the same rows
-        if not held.all():
-            mask = held != 0
+        filled = cells.filled[sources[0]]  # all sources count the same rows
+        if not filled.all():
+            mask = filled != 0
             bounds, states = remapped(bounds, kept_before(mask)), [array[mask] for array in states]
             rows = len(states[0])
         columns = tuple(column for array in states for column in columns_of(array))
@@ -111,8 +115,8 @@ class Folding:
     def _joined(self, cells: Cells, inner: Answered, lo: np.ndarray, hi: np.ndarray) -> Answered:
         """Spans that end in windows, and those that go on beyond the last slice of each: no span is in both."""
         last = np.maximum(hi - 1, 0)
-        held = cells.held[self.beyond[0]] != 0
-        which = np.flatnonzero(held[last] & (hi > lo)) if len(cells) else last[:0]
+        filled = cells.filled[self.beyond[0]] != 0
+        which = np.flatnonzero(filled[last] & (hi > lo)) if len(cells) else last[:0]
         columns = tuple(column for source in self.beyond for column in columns_of(cells.states[source][last[which]]))
         ones = np.arange(len(which) + 1)
         each = Bounds(ones[:-1], ones[1:], len(which), MONOTONIC)
@@ -125,19 +129,19 @@ class Folding:
         return merged(inputs, inner, everywhere, states.values, segments, np.full(len(hi), -1), behind)
 
 
-def asked_of_rows(
-    rows: WindowRows, planned: Planned, lo: np.ndarray, hi: np.ndarray, since: int | None = None
+def evaluation_of_rows(
+    rows: WindowRows, planned: PlannedQuery, lo: np.ndarray, hi: np.ndarray, since: int | None = None
 ) -> tuple[Evaluation, list[Choice]]:
-    """A query of rows that are held, and the algorithms that answer it; ``since`` tells its windows from others'."""
+    """A query of buffered rows, and the algorithms that answer it; ``since`` tells its windows from others'."""
     bounds = Bounds(lo.astype(rows.dtype), hi.astype(rows.dtype), rows.rows, MONOTONIC)
     window: Any = StreamWindow(WindowFrame(f"windows {planned.spec} {since}", bounds))
-    asked = asked_of(Question(rows, Over(planned.query.call, window, planned.query.using)))
-    return asked, choose(asked.tasks, planned.query.using)
+    evaluation = evaluation_of(Question(rows, Over(planned.query.call, window, planned.query.using)))
+    return evaluation, choose(evaluation.tasks, planned.query.using)
 
 
 def answer_of_rows(
-    rows: WindowRows, planned: Planned, lo: np.ndarray, hi: np.ndarray, since: int | None = None
+    rows: WindowRows, planned: PlannedQuery, lo: np.ndarray, hi: np.ndarray, since: int | None = None
 ) -> pa.Array:
-    """The answers of windows, given the held rows of each."""
-    asked, choices = asked_of_rows(rows, planned, lo, hi, since)
-    return placed(rows, asked.answer(choices))
+    """The answers of windows, given the buffered rows of each."""
+    evaluation, choices = evaluation_of_rows(rows, planned, lo, hi, since)
+    return placed(rows, evaluation.answer(choices))

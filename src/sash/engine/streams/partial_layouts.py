@@ -1,4 +1,4 @@
-"""Kinds of partials that cells hold: numbers that kernels fold, or objects that are made of many rows at once."""
+"""Partial layouts, of what cells hold: numbers that kernels fold, or objects that are made of many rows at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sash.kernels.slices.folding import cell_folding, run_folding
 from sash.kernels.slices.partials import Partial
 
 
-class Kind:
+class PartialLayout:
     """A partial that cells hold: the aggregate for its types, and the kernels that make and merge it."""
 
     def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
@@ -40,15 +40,15 @@ class Kind:
     def _joining(self) -> Specialised:
         return self._made(joining)
 
-    def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, held: np.ndarray) -> None:
+    def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, filled: np.ndarray) -> None:
         """Fold rows into the partials of their cells."""
-        self._folding.run(values, cells, states, held)
+        self._folding.run(values, cells, states, filled)
 
     def fold_runs(self, values: tuple[np.ndarray, ...], edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The partials of runs of rows, and which of them have a row."""
-        states, held = np.zeros(len(edges) - 1, self.partial.state), np.zeros(len(edges) - 1, np.uint8)
-        self._run_folding.run(values, edges, states, held)
-        return states, held
+        states, filled = np.zeros(len(edges) - 1, self.partial.state), np.zeros(len(edges) - 1, np.uint8)
+        self._run_folding.run(values, edges, states, filled)
+        return states, filled
 
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """The fold of each run of partials, given by their places; of an empty run, zeros."""
@@ -56,18 +56,18 @@ class Kind:
         self._joining.run(states, which, edges, out)
         return out
 
-    def packed(self, states: np.ndarray, held: np.ndarray) -> np.ndarray | pa.Table:
+    def packed(self, states: np.ndarray, filled: np.ndarray) -> np.ndarray | pa.Table:
         """Partials as a snapshot keeps them."""
         return states
 
-    def unpacked(self, parts: dict[str, Any], name: str, held: np.ndarray) -> np.ndarray:
+    def unpacked(self, parts: dict[str, Any], name: str, filled: np.ndarray) -> np.ndarray:
         """Partials that a snapshot kept."""
-        return array_of(parts, name, self.partial.state, len(held))
+        return array_of(parts, name, self.partial.state, len(filled))
 
-    def binary(self, states: np.ndarray, held: np.ndarray) -> pa.Array:
+    def binary(self, states: np.ndarray, filled: np.ndarray) -> pa.Array:
         """Partials as bytes, NULL where there is none."""
         offsets = np.arange(len(states) + 1, dtype=np.int32) * states.dtype.itemsize
-        buffers = [pa.array(held != 0).buffers()[1], pa.py_buffer(offsets), pa.py_buffer(unpadded(states).tobytes())]
+        buffers = [pa.array(filled != 0).buffers()[1], pa.py_buffer(offsets), pa.py_buffer(unpadded(states).tobytes())]
         return pa.Array.from_buffers(pa.binary(), len(states), buffers)
 
     def of_binary(self, array: pa.Array) -> np.ndarray:
@@ -82,14 +82,14 @@ class Kind:
         return np.frombuffer(array.buffers()[2], np.uint8, len(array) * size, start).view(self.partial.state)
 
 
-class PlainKind(Kind):
+class ObjectLayout(PartialLayout):
     """A partial that is an object, such as a sketch: made of many rows at once, and kept as bytes."""
 
     def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
         self.inputs = Inputs(aggregate, dtypes)
         self.partial = Partial(np.dtype(object), None)
 
-    def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, held: np.ndarray) -> None:
+    def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, filled: np.ndarray) -> None:
         """Make the partial of all rows of each cell, and join it to what the cell has."""
         aggregate = self.inputs.aggregate
         assert aggregate.bulk is not None
@@ -97,15 +97,15 @@ class PlainKind(Kind):
         starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
         for start, stop in pairwise([*starts.tolist(), len(order)]):
             cell, rows = cells[order[start]], order[start:stop]
-            made = aggregate.bulk(*(column[rows] for column in values))
-            states[cell] = aggregate.combine(states[cell], made) if held[cell] else made
-            held[cell] = 1
+            partial = aggregate.bulk(*(column[rows] for column in values))
+            states[cell] = aggregate.combine(states[cell], partial) if filled[cell] else partial
+            filled[cell] = 1
 
     def fold_runs(self, values: tuple[np.ndarray, ...], edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The partials of runs of rows, and which of them have a row."""
-        states, held = np.zeros(len(edges) - 1, object), np.zeros(len(edges) - 1, np.uint8)
-        self.fold(values, np.repeat(np.arange(len(edges) - 1), np.diff(edges)), states, held)
-        return states, held
+        states, filled = np.zeros(len(edges) - 1, object), np.zeros(len(edges) - 1, np.uint8)
+        self.fold(values, np.repeat(np.arange(len(edges) - 1), np.diff(edges)), states, filled)
+        return states, filled
 
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """The fold of each run of partials, given by their places; of an empty run, 0."""
@@ -115,22 +115,24 @@ class PlainKind(Kind):
                 out[k] = reduce(self.inputs.aggregate.combine, states[which[start:stop]])
         return out
 
-    def packed(self, states: np.ndarray, held: np.ndarray) -> np.ndarray | pa.Table:
+    def packed(self, states: np.ndarray, filled: np.ndarray) -> np.ndarray | pa.Table:
         """Partials as a snapshot keeps them."""
-        return pa.table({"state": self.binary(states, held)})
+        return pa.table({"state": self.binary(states, filled)})
 
-    def unpacked(self, parts: dict[str, Any], name: str, held: np.ndarray) -> np.ndarray:
+    def unpacked(self, parts: dict[str, Any], name: str, filled: np.ndarray) -> np.ndarray:
         """Partials that a snapshot kept."""
-        column = table_of(parts, name, pa.schema([("state", pa.binary())]), len(held))["state"]
-        if not np.array_equal(column.is_valid().to_numpy(), held != 0):
+        column = table_of(parts, name, pa.schema([("state", pa.binary())]), len(filled))["state"]
+        if not np.array_equal(column.is_valid().to_numpy(), filled != 0):
             raise refused(name, "a partial for each cell that has one, and for no other", "others")
         return np.concatenate([np.zeros(0, object), *map(self.of_binary, column.chunks)])
 
-    def binary(self, states: np.ndarray, held: np.ndarray) -> pa.Array:
+    def binary(self, states: np.ndarray, filled: np.ndarray) -> pa.Array:
         """Partials as bytes, NULL where there is none."""
         pack = self.inputs.aggregate.pack
         assert pack is not None
-        return pa.array([pack(state) if some else None for state, some in zip(states, held, strict=True)], pa.binary())
+        return pa.array(
+            [pack(state) if some else None for state, some in zip(states, filled, strict=True)], pa.binary()
+        )
 
     def of_binary(self, array: pa.Array) -> np.ndarray:
         """Partials that were bytes."""

@@ -78,7 +78,7 @@ def refuse_odd_spans(scheme: Scheme, rows: pa.Table, last: np.ndarray) -> None:
         raise refused("spans", "first and last moments", "a last before the first")
 
 
-class Numbers:
+class SliceNumbers:
     """Slices that hold some spans by number, from 0 on; those between spans may have none."""
 
     def __init__(self, edges: Edges, first: np.ndarray, last: np.ndarray) -> None:
@@ -119,7 +119,7 @@ def stretches(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return first[heads], last[np.append(np.flatnonzero(heads)[1:] - 1, len(last) - 1)]
 
 
-class Layout:
+class SpanCells:
     """Where spans lie in cells; what of a span is before ``since`` is left out, as no open window has it."""
 
     def __init__(
@@ -135,7 +135,7 @@ class Layout:
         if since is not None:
             first = np.maximum(first, np.minimum(since, last))
         self.first, self.last = first, last
-        numbers = Numbers(edges, first, last)
+        numbers = SliceNumbers(edges, first, last)
         begin, end = numbers.of(first), numbers.of(last)
         runs: Runs = runs_of(codes, keys, begin, end)
         self.key, self.at, self.covered = runs.key, numbers.starts(runs.slice), runs.covered
