@@ -98,7 +98,8 @@ def rewritten(over: Over, change: Change, others: Change | None = None) -> Over:
         partition=tuple(map(of_rows, window.partition)),
         order=tuple(map(ordered, window.order)),
         given=given and replace(given, start=bounded(given.start), end=bounded(given.end)),
-        others=table and replace(table, on=tuple(map(of_asker, table.on)), at=table.at and of_asker(table.at)),
+        others=table
+        and replace(table, on=tuple(map(of_asker, table.on)), at=None if table.at is None else of_asker(table.at)),
     )
     columns = tuple(map(as_column, call.columns))
     call = replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,14 +11,16 @@ from pyspark.sql import functions as F
 
 from sash.algebra import Over
 from sash.engine.evaluating import explain as explained
-from sash.engine.reading import checked
+from sash.engine.reading import checked, expressions_of
 from sash.errors import SashError
 from sash.options import asked_memory
 from sash.planner import Plan
 from sash.spark import failures
 from sash.spark.exchanges import ALONE, RANGED, Exchange, exchanges, tie_breakers_of, warn_of
 from sash.spark.inputs import Inputs
+from sash.spark.others import Pairing, first_rows, names_of, paired, pairings, sampled, sides_of
 from sash.spark.ranged import Ranged, find_cuts, summarised_names
+from sash.spark.sides import types_of as sides_types
 from sash.spark.skew import Skew
 from sash.spark.udfs import table_udf
 from sash.spark.worker import answers_of, evaluation, types_of
@@ -27,37 +29,47 @@ from sash.spark.worker import answers_of, evaluation, types_of
 def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
     """The frame with a column for each window expression."""
     failures.foresee(frame.sparkSession)
-    inputs, asked = opened(frame, columns)
+    inputs, asked, pairs = opened(frame, columns)
     schema = inputs.schema()
     kinds = types_of(asked, schema)
+    sides = [sides_of(pairing, inputs) for pairing in pairs]
+    kinds_of_pairs = [sides_types(pairing.columns, each) for pairing, each in zip(pairs, sides, strict=True)]
     inputs.compute(asked.values())
     out = inputs.frame
     found: dict[str, Column] = {}
+    for pairing, side, types in zip(pairs, sides, kinds_of_pairs, strict=True):
+        answers = answers_of(pairing.columns, types)
+        out, name = paired(out, pairing, inputs, side, answers)
+        found |= _fields(name, pairing.columns, answers)
     skew = Skew(inputs, schema)
     for exchange in exchanges(asked, skew.found):
         answers = answers_of(exchange.columns, kinds)
         out, name = _exchanged(out, exchange, tie_breakers_of(exchange, asked), inputs, schema, answers)
-        found |= {
-            each: F.col(name).getField(field) for each, field in zip(exchange.columns, answers.names, strict=True)
-        }
+        found |= _fields(name, exchange.columns, answers)
     added = set(out.columns) - set(frame.columns)
-    return out.withColumns({name: found[name] for name in asked}).drop(*added)
+    return out.withColumns({name: found[name] for name in columns}).drop(*added)
 
 
-def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[Inputs, dict[str, Over]]:
-    """What the window expressions read, and these expressions, checked, over what the workers receive."""
+def _fields(struct: str, columns: Iterable[str], answers: pa.Schema) -> dict[str, Column]:
+    """The answers, in a struct, by the names that the user gives them."""
+    return {each: F.col(struct).getField(field) for each, field in zip(columns, answers.names, strict=True)}
+
+
+def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[Inputs, dict[str, Over], list[Pairing]]:
+    """What the window expressions read, and these expressions, checked, over what the workers receive.
+
+    Those over other tables are by pairings.
+    """
     if frame.isStreaming:
         raise SashError("withColumns takes a batch DataFrame, got a streaming one")
-    given = checked(columns, frame.columns, _refused)
+    given = checked(columns, frame.columns, names_of)
     inputs = Inputs(frame, tuple(given))
     for name, over in given.items():
-        if not over.window.order and _needs_order(over):
+        if not over.window.order and not over.window.others and _needs_order(over):
             raise SashError(f"{name}: {over.call} needs an orderBy on Spark, where rows have no order of their own")
-    return inputs, {name: inputs.read(_whole(over)) for name, over in given.items()}
-
-
-def _refused(table: object) -> list[str]:
-    raise SashError("Window.of takes frames in memory, got a Spark DataFrame to add columns to")
+    pairs = pairings(inputs, {name: _whole(over) for name, over in given.items() if over.window.others})
+    asked = {name: inputs.read(_whole(over)) for name, over in given.items() if not over.window.others}
+    return inputs, asked, pairs
 
 
 def _whole(over: Over) -> Over:
@@ -104,14 +116,14 @@ SAMPLE = 50_000  # rows that the algorithms are chosen for
 
 def explain(frame: DataFrame, columns: Mapping[str, Over]) -> Plan:
     """The plan; reads the first rows of the frame."""
-    inputs, asked = opened(frame, columns)
+    inputs, asked, pairs = opened(frame, columns)
     types_of(asked, inputs.schema())
-    taken = inputs.taken(asked.values())
-    named = [column.alias(f"c{place}") for place, column in enumerate(taken.values())]
-    rows = frame.limit(SAMPLE).select(*named).toArrow().rename_columns(list(taken))
-    moves = [f"{each}: {_said(each)}" for each in exchanges(asked, lambda _: False)]
     words = "on Spark, one thread a task; algorithms are chosen in each task, here for the first"
-    return replace(explained(rows, asked), moves=tuple(moves), place=words, threads=1)
+    every = asked | {name: over for pairing in pairs for name, over in sampled(pairing, SAMPLE).items()}
+    rows = first_rows(inputs, expressions_of, every.values(), SAMPLE)
+    moves = [f"{each}: {_said(each)}" for each in exchanges(asked, lambda _: False)]
+    moves += [f"{pairing}: {', '.join(pairing.columns)}" for pairing in pairs]
+    return replace(explained(rows, every), moves=tuple(moves), place=words, threads=1)
 
 
 def _said(exchange: Exchange) -> str:

@@ -38,11 +38,12 @@ class Others:
         """What is paired with what, given the columns of the table."""
         words = "rows of another table"
         if self.on:
-            words += f" on {', '.join(map(_pair, self.on, on))}"
-        return words if self.at is None or at is None else f"{words} at {_pair(self.at, at)}"
+            words += f" on {', '.join(map(pair_words, self.on, on))}"
+        return words if self.at is None or at is None else f"{words} at {pair_words(self.at, at)}"
 
 
-def _pair(left: Expression, right: Expression) -> str:
+def pair_words(left: Expression, right: Expression) -> str:
+    """The columns of both sides that are compared, in words."""
     return str(left) if left.key == right.key else f"{left} = {right}"
 
 
