@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sash.sql.running import sql
     from sash.streams import stream
     from sash.windows import Window
-    from sash.windows.extents import delta, punctuation
+    from sash.windows.extents import cumulate, delta, punctuation
 
 _HOMES = {
     "Aggregate": "sash.algebra",
@@ -28,6 +28,7 @@ _HOMES = {
     "Window": "sash.windows",
     "check": "sash.checking",
     "col": "sash.expressions",
+    "cumulate": "sash.windows.extents",
     "delta": "sash.windows.extents",
     "explain": "sash.frames",
     "functions": "sash.functions",
@@ -46,6 +47,7 @@ __all__ = [
     "Window",
     "check",
     "col",
+    "cumulate",
     "delta",
     "explain",
     "functions",

@@ -22,6 +22,7 @@ def stream(
     postpone: Any = None,
     longest: Any = None,
     pair: Any = None,
+    zone: str | None = None,
 ) -> Board:
     """A stream to ask continuous queries of: many over one stream, sharing their slices.
 
@@ -40,6 +41,8 @@ def stream(
             lasted on: an interval, or ``"auto"`` for a high quantile of the lengths of late.
         longest: how long a span may be; one whose end is NULL is taken to last so long.
         pair: a column of ids, where the start and the end of a span come in rows of their own.
+        zone: the time zone whose clocks say when windows of days, weeks (from Monday) and months begin, such as
+            ``"Europe/Berlin"``: a day has 23 or 25 hours where clocks change. Hours and less are time that passes.
 
     >>> import pyarrow as pa
     >>> from datetime import datetime
@@ -61,4 +64,4 @@ def stream(
     else:
         opened = source_of(source)
     spans = spans_of(span, postpone, longest, pair, time)
-    return Board(opened, settings_of(time, key, watermark, offset, slicer, spans))
+    return Board(opened, settings_of(time, key, watermark, offset, slicer, spans, zone))

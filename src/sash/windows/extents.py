@@ -1,4 +1,4 @@
-"""How long the windows of a stream are, and how far apart: by time, by count, by delta or by punctuation."""
+"""How long the windows of a stream are, and how far apart: by time, by count, by delta, or by punctuation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from sash.expressions.columns import Expression, as_column
 from sash.expressions.parsing import as_predicate
 from sash.windows.intervals import DAY, Interval
 
-TAKES = "an interval such as '15 minutes', a number of rows, sash.delta(column, size) or sash.punctuation(condition)"
+TAKES = (
+    "an interval such as '15 minutes', a number of rows, sash.cumulate(size, step), "
+    "sash.delta(column, size) or sash.punctuation(condition)"
+)
 
 
 class Extent:
@@ -64,6 +67,48 @@ class Punctuation(Range):
         return f"punctuation({self.condition})"
 
 
+@dataclass(frozen=True)
+class Cumulate(Range):
+    """Windows that grow by steps until they are of a size."""
+
+    size: Interval
+    step: Interval
+
+    def extent(self, slide: Any) -> Extent:
+        """Windows that begin anew after each size."""
+        if slide is not None:
+            raise SashError(f"slide cannot be given with cumulate, whose windows follow its step, got {slide!r}")
+        return CumulativeExtent(self.size, self.step)
+
+    def __repr__(self) -> str:
+        return f"cumulate({self.size}, step={self.step})"
+
+
+def cumulate(size: Any, *, step: Any) -> Cumulate:
+    """Windows that grow by steps until they are of a size: the day so far, every hour.
+
+    The size is a multiple of the step.
+
+    >>> cumulate("1 day", step="1 hour")
+    cumulate(1 day, step=1 hour)
+    >>> import pyarrow as pa
+    >>> from datetime import datetime
+    >>> from sash import functions as sf
+    >>> from sash.streams import stream
+    >>> sales = pa.table({"ts": [datetime(2026, 1, 1, h) for h in (0, 2)], "amount": [5, 7]})
+    >>> board = stream(sales, time="ts").query("so_far", sf.sum("amount"), range=cumulate("4 hours", step="1 hour"))
+    >>> board.results()["so_far"].to_pylist()
+    [5, 5, 12, 12]
+    """
+    whole, part = _interval("size of cumulate", size), _interval("step of cumulate", step)
+    for name, each in (("size", whole), ("step", part)):
+        if each.months:
+            raise SashError(f"{name} of cumulate must be in weeks, days or less, got {each}")
+    if microseconds("size", whole) % microseconds("step", part):
+        raise SashError(f"step of cumulate must divide its size, {whole}, got {part}")
+    return Cumulate(whole, part)
+
+
 def delta(column: Any, size: float) -> Delta:
     """A window, or a slide, by how far a column has moved.
 
@@ -96,6 +141,17 @@ class TimeExtent(Extent):
 
     def __str__(self) -> str:
         return f"range {self.range}, slide {self.slide}"
+
+
+@dataclass(frozen=True)
+class CumulativeExtent(Extent):
+    """Windows of one start that grow by steps until they are of a size."""
+
+    size: Interval
+    step: Interval
+
+    def __str__(self) -> str:
+        return f"cumulative up to {self.size}, step {self.step}"
 
 
 @dataclass(frozen=True)

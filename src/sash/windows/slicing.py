@@ -19,10 +19,8 @@ from math import gcd
 import numpy as np
 
 from sash.errors import Refused
-from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid, Progression
-from sash.windows.intervals import DAY
+from sash.windows.grids import CalendarGrid, Grid, Progression
 
-SHORTEST_MONTH = 28 * DAY
 SLICERS = ("panes", "pairs", "cutty")
 
 
@@ -37,7 +35,7 @@ class Edges:
     def how_many(self, lo: int, hi: int) -> int:
         """How many edges there are between two positions, at most."""
         return sum((hi - lo) // each.step + 2 for each in self.progressions) + sum(
-            (hi - lo) // (each.months * SHORTEST_MONTH * PER_MICROSECOND[each.unit]) + 8 for each in self.calendars
+            2 * ((hi - lo) // each.shortest) + 8 for each in self.calendars
         )
 
     def between(self, lo: int, hi: int) -> np.ndarray:

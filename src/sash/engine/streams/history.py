@@ -14,7 +14,7 @@ from sash.windows.slicing import edges_of
 
 ADVICE = "change it back, or start with a new checkpointLocation"
 SETTINGS = {"kind": "windows are by", "time": "time is", "key": "key is", "offset": "offset is", "emit": "emit is",
-            "start": "spans start at"}  # fmt: skip
+            "start": "spans start at", "zone": "zone is"}  # fmt: skip
 
 
 def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str]) -> dict[str, Any]:
@@ -29,6 +29,7 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
         "slices": repr(edges_of(scheme.cuts, "pairs")) if scheme.spans else None,
         "start": _shown(scheme.settings.spans.start, computed) if scheme.settings.spans else None,
         "emit": emit,
+        "zone": scheme.settings.zone,
         "columns": {name: str(scheme.schema.field(name).type) for name in scheme.needed},
         "partials": [each.text for each in scheme.formats],
         "queries": [_query(scheme, k, computed) for k in range(len(scheme.queries))],

@@ -80,7 +80,7 @@ class Operator:
         self._coarse = self._cut("cutty") if slicer == "cutty" else None
         self._columns = scheme.schema.names if scheme.whole_rows else scheme.needed
         self._delay = scheme.delay
-        self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit))
+        self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit)) + scheme.settings.further
         self._clear()
 
     def _clear(self) -> None:

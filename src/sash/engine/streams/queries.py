@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sash.algebra import Call
 from sash.expressions.columns import Expression
@@ -46,3 +46,9 @@ class Settings:
     names: tuple[str | None, ...] = ()  # of keys that are not named by what they are made of
     grows: bool = False  # whether queries may be added to state that is kept, so that no partial is made of others
     spans: Spans | None = None  # time is then their end
+    zone: str | None = field(default=None, repr=False)  # whose clocks say when days begin
+
+    @property
+    def further(self) -> str:
+        """In words, what ``repr`` leaves out as state was kept without it; none where nothing was given."""
+        return f" in {self.zone}" if self.zone else ""

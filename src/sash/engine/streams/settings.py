@@ -20,6 +20,7 @@ from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column
 from sash.planner import names
 from sash.planner.spans import TECHNIQUES, technique, with_height
+from sash.windows.calendars import check_zone
 from sash.windows.extents import extent_of, interval_of, microseconds
 from sash.windows.grids import CalendarGrid
 from sash.windows.intervals import Interval
@@ -30,7 +31,7 @@ NONE = np.zeros(0, np.int64)
 
 
 def settings_of(
-    time: Any, key: Any, watermark: Any, offset: Any, slicer: str | None, spans: Spans | None = None
+    time: Any, key: Any, watermark: Any, offset: Any, slicer: str | None, spans: Spans | None = None, zone: Any = None
 ) -> Settings:
     """The settings of a stream."""
     if slicer is not None and slicer not in SLICERS:
@@ -48,7 +49,12 @@ def settings_of(
         at = spans.end
         if slicer == "cutty":
             raise Refused("cutty needs events of one moment; spans reach back over slices that are cut already")
-    return Settings(at, _keys(key), delay, moved, slicer, spans=spans)
+    if zone is not None:
+        if not isinstance(zone, str) or not zone:
+            raise SashError(f"zone must be a time zone such as 'Europe/Berlin', got {zone!r}")
+        with column_named("zone"):
+            check_zone(zone)
+    return Settings(at, _keys(key), delay, moved, slicer, spans=spans, zone=zone)
 
 
 def spans_of(span: Any, postpone: Any, longest: Any, pair: Any, time: Any) -> Spans | None:

@@ -173,6 +173,11 @@ class EventTimeAssigner(Assigner):
         return self.stream.ticks("offset", self.stream.settings.offset)
 
     @property
+    def zone(self) -> str | None:
+        """The time zone whose clocks say when days begin, where one was given."""
+        return self.stream.settings.zone
+
+    @property
     def end_type(self) -> pa.DataType:
         """Ends are times."""
         return self.stream.time_type

@@ -24,7 +24,8 @@ class CalendarAssigner(TimeAssigner):
     def grid(self) -> CalendarGrid:
         """The windows as a grid."""
         stream, extent = self.stream, self.extent
-        return CalendarGrid(extent.range, extent.slide.months, stream.unit, stream.time_type.tz, self.offset)
+        zone, local = self.zone or stream.time_type.tz, self.zone is not None
+        return CalendarGrid(extent.range, extent.slide.months, stream.unit, zone, self.offset, local=local)
 
     @property
     def words(self) -> list[str]:

@@ -9,10 +9,13 @@ import numpy as np
 
 from sash.engine.streams.assigners.base import LEAST, MOST, SortedStore
 from sash.engine.streams.assigners.by_time import Behind, EventTimeAssigner, Missed
+from sash.errors import SashError
 from sash.kernels.slices.due import count_windows, count_windows_by_key, windows_of
 from sash.windows.extents import TimeExtent
-from sash.windows.grids import CalendarGrid, Grid
-from sash.windows.intervals import Interval
+from sash.windows.grids import FARTHEST_DAY, PER_MICROSECOND, CalendarGrid, Grid
+from sash.windows.intervals import DAY, Interval
+
+FAR = 2**63 - 1
 
 
 class TimeAssigner(EventTimeAssigner):
@@ -33,10 +36,28 @@ class TimeAssigner(EventTimeAssigner):
         _ = self.grid
 
     @cached_property
-    def grid(self) -> Grid | CalendarGrid:
+    def grid(self) -> Any:
         """The windows as a grid."""
-        ticks = self.stream.ticks
-        return Grid(ticks("range", self.extent.range), ticks("slide", self.extent.slide), self.offset)
+        ticks, range, slide = self.stream.ticks, self.extent.range, self.extent.slide
+        if self.zone is None:
+            return Grid(ticks("range", range), ticks("slide", slide), self.offset)
+        if slide.days and slide.microseconds:
+            raise SashError(f"slide must be of whole days or of less than days in a zone, got {slide}")
+        if slide.days:
+            return CalendarGrid(range, 0, self.stream.unit, self.zone, self.offset, days=slide.days, local=True)
+        if range.days:
+            raise SashError(
+                f"range of days needs a slide of days in a zone, where days differ, got {range} and {slide}; say the "
+                "range in hours"
+            )
+        return Grid(ticks("range", range), ticks("slide", slide), self.offset)
+
+    @property
+    def margin(self) -> int:
+        """How far from a row a window may begin or end; of days on clocks, windows are looked up near 1970 only."""
+        if isinstance(self.grid, CalendarGrid) and self.grid.days:
+            return max(super().margin, FAR - FARTHEST_DAY * DAY * PER_MICROSECOND[self.stream.unit])
+        return super().margin
 
     @property
     def lengths(self) -> tuple[Interval, ...]:
@@ -92,7 +113,7 @@ class TimeAssigner(EventTimeAssigner):
         )
 
 
-def ending_between(grid: Grid | CalendarGrid, at: np.ndarray, after: Any, upto: Any) -> tuple[np.ndarray, np.ndarray]:
+def ending_between(grid: Any, at: np.ndarray, after: Any, upto: Any) -> tuple[np.ndarray, np.ndarray]:
     """The first and the last window that holds each position and ends after one and up to another."""
     first, last = grid.holding(at)
     if np.ndim(after) or after > LEAST:
