@@ -65,6 +65,7 @@ PARTS = {  # of a room, and which others each may use; the files that stand alon
         "spilling": {"files", "ranges"},
         "summaries": {"files", "answering", "evaluating"},
         "streams": {"files", "answering", "evaluating", "spilling"},
+        "row_streams": {"files", "answering", "evaluating", "ranges", "summaries", "streams"},
     },
 }
 FILES_OF_PARTS = {  # files that are not in the folder of their part

@@ -29,6 +29,16 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     return batch.explain(_with_index(frame)[0] if is_pandas_on_spark(frame) else frame, columns)
 
 
+def is_streaming(frame: Any) -> bool:
+    """Whether the rows of a frame are the batches of Structured Streaming."""
+    return not is_pandas_on_spark(frame) and bool(frame.isStreaming)
+
+
+def answer_stream(frame: Any, columns: Mapping[str, Over], watermark: Any, emit: str, late: bool) -> Any:
+    """The rows of a streaming DataFrame, with a column for each window expression."""
+    return batch.with_columns(frame, columns)  # refuses it
+
+
 def stream_source(frame: Any) -> Source:
     """What a stream reads of a frame: rows that are there, or the batches of Structured Streaming."""
     if frame.isStreaming:

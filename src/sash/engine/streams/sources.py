@@ -130,7 +130,7 @@ class BatchesSource(Source):
 
     def _answers(self, operator: Operator, late: bool, aside: list[pa.Table]) -> Iterator[pa.Table]:
         for batch in self.batches:
-            yield from self._given(operator, operator.push(_arrow(batch)), late, aside)
+            yield from self._given(operator, operator.push(arrow_batch(batch)), late, aside)
         yield from self._given(operator, operator.close(), late, aside)
 
     def _given(self, operator: Operator, answers: pa.Table, late: bool, aside: list[pa.Table]) -> Iterator[pa.Table]:
@@ -181,7 +181,7 @@ def source_of(source: Any) -> Source:
         first, batches = (source[0] if source else None), source
     if first is None:
         raise SashError("source must have at least one batch, which says what its columns are, got none")
-    return BatchesSource(batches, _arrow(first).schema)
+    return BatchesSource(batches, arrow_batch(first).schema)
 
 
 def _checked(frame: Any) -> Any:
@@ -195,7 +195,8 @@ def _checked(frame: Any) -> Any:
     return frame
 
 
-def _arrow(batch: Any) -> pa.Table:
+def arrow_batch(batch: Any) -> pa.Table:
+    """A batch that came, as a table."""
     if not isinstance(batch, (pa.RecordBatch, pa.Table)):
         raise SashError(f"source must give Arrow batches, got {type(batch).__name__}")
     return as_arrow(batch, column_names(batch))

@@ -60,7 +60,7 @@ def evaluate_pieces(
         if content is None or content == ROWS:
             asked[name] = over
         else:
-            asked[name] = _local(over) if extra else over
+            asked[name] = local(over) if extra else over
             elsewhere[name] = surroundings.elsewhere(summaries.of(summary_name(content, name)), rows.wanted)
     return {name: answer[extra:] for name, answer in answers(rows, asked, elsewhere).items()}
 
@@ -75,7 +75,7 @@ def _joining(pieces: np.ndarray, around: Any, summaries: Summaries) -> tuple[np.
     return np.concatenate([NOTHING, *(rows for rows, _, _ in sides)]), into, into + ways
 
 
-def _local(over: Over) -> Over:
+def local(over: Over) -> Over:
     """The expression without the rows that joined those of their piece."""
     condition = over.call.condition
     only = col(LOCAL) if condition is None else as_predicate(condition) & col(LOCAL)

@@ -94,10 +94,15 @@ def state_of(inputs: Inputs) -> np.dtype:
 
 def joined(inputs: Inputs, states: np.ndarray, runs: list[np.ndarray]) -> np.ndarray:
     """The fold of each run of partials, given by their places; no run is empty."""
-    made = specialise(joining, inputs.aggregate, inputs.dtypes)
     edges = np.cumsum([0, *map(len, runs)], dtype=np.int64)
     which = np.concatenate([np.zeros(0, np.int64), *runs]).astype(np.int64, copy=False)
-    out = np.empty(len(runs), made.state)
+    return join_runs(inputs, states, which, edges)
+
+
+def join_runs(inputs: Inputs, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """The same of runs one behind the other in ``which``, the k-th from ``edges[k]`` on."""
+    made = specialise(joining, inputs.aggregate, inputs.dtypes)
+    out = np.empty(len(edges) - 1, made.state)
     made.run(states, which, edges, out)
     return out
 

@@ -1,0 +1,1 @@
+"""Window expressions on the rows of a stream: each row leaves once, with its answers."""
