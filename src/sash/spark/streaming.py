@@ -116,7 +116,7 @@ class StreamingSource(SparkSource):
         """The answers, as a streaming DataFrame."""
         _need_protobuf()
         failures.foresee(self.frame.sparkSession)
-        operator = board.open(emit, starts)
+        operator = board._opened(emit, starts)
         answers = operator.answer_schema
         refuse_unknown(answers)
         read = self._read(board._settings, board._queries)

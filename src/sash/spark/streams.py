@@ -131,7 +131,7 @@ class SparkSource(Source):
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
         """The answers, as a DataFrame."""
-        operator = board.open(emit, starts)
+        operator = board._opened(emit, starts)
         scheme, slicer = operator.scheme, operator.slicer
         answers = operator.answer_schema
         refuse_unknown(answers)
@@ -150,7 +150,7 @@ class SparkSource(Source):
 
     def late(self, board: Any) -> DataFrame:
         """What has no place, as a DataFrame."""
-        operator = board.open()
+        operator = board._opened("final")
 
         schema = shown(Late.schema(operator.scheme.schema).empty_table()).schema
         return self._by_rows(board, operator.scheme, operator.slicer, "final", False, schema,

@@ -70,6 +70,19 @@ class Edges:
             found.append(table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)])
         return np.maximum.reduce(found)
 
+    def ceiling(self, at: np.ndarray) -> np.ndarray:
+        """The first edge behind each position.
+
+        >>> edges_of([Grid(range=5, slide=2)], "pairs").ceiling(np.array([0, 1])).tolist()
+        [1, 2]
+        """
+        found = [at - (at - each.phase) % each.step + each.step for each in self.progressions]
+        for each in self.calendars:
+            beyond = min(int(at.max()) + 4 * each.shortest, 2**63 - 1)
+            table = each.between(int(at.min()), beyond, ends=not self.starts_only)
+            found.append(table[np.searchsorted(table, at, "right")])
+        return np.minimum.reduce(found)
+
 
 def edges_of(grids: Sequence[Grid | CalendarGrid], slicer: str) -> Edges:
     """Where a slicer cuts a stream for these windows.

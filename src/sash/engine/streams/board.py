@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from sash.engine.streams.emitting import EMITS
 from sash.engine.streams.operator import Operator
+from sash.engine.streams.partial_reading import frames_of, take_partials
 from sash.engine.streams.queries import Query, Settings
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.settings import check, queries_of, slicer_of
-from sash.engine.streams.sources import Source
+from sash.engine.streams.slice_partials import PARTIALS
+from sash.engine.streams.sources import Source, like
 from sash.errors import SashError
 from sash.planner.streams import StreamPlan
 
@@ -24,6 +27,7 @@ class Board:
     _settings: Settings
     _queries: tuple[Query, ...] = ()
     _before: Scheme | None = None  # that of the board without its last queries
+    _on_spark: Callable[..., Any] | None = None  # answers partials that are Spark's; None for others
 
     def __post_init__(self) -> None:
         if self._scheme.queries:  # whatever is wrong is said now
@@ -64,8 +68,48 @@ class Board:
 
         """
         _check_flags(starts=starts, late=late)
+        _check_emit(emit)
         self._check_queries()
         return self._source.results(self, emit, starts, late)
+
+    def partials(self) -> Any:
+        """The partials of slices, to be kept: one row for each key and slice that held a row.
+
+        The columns are the key's, ``slice_start``, ``slice_end``, and one for each partial, of plain types; holistic
+        queries have lists of values. ``answer`` answers any collection of such frames.
+
+        >>> import pyarrow as pa
+        >>> from datetime import datetime
+        >>> from sash import functions as sf
+        >>> from sash.streams import stream
+        >>> loads = pa.table({"ts": [datetime(2026, 1, 1, 0, m) for m in (0, 1, 3)], "load": [5, 9, 7]})
+        >>> board = stream(loads, time="ts").query("peak", sf.max("load"), range="2 minutes", slide="1 minute")
+        >>> board.answer(board.partials()).equals(board.results())
+        True
+        """
+        self._check_queries()
+        return self._source.results(self, PARTIALS, False, False)
+
+    def answer(self, partials: Any, emit: str = "final", starts: bool = False) -> Any:
+        """The results, from partials in the place of rows; a frame of the kind that they are.
+
+        Args:
+            partials: what ``partials`` of this board gave, or of another with the same functions and windows no finer:
+                a frame, or several, such as a day's each. They may be of the same slices, but not of the same rows.
+            emit: as for ``results``.
+            starts: as for ``results``.
+
+        """
+        _check_flags(starts=starts)
+        _check_emit(emit)
+        self._check_queries()
+        if self._on_spark is not None and (answered := self._on_spark(self, partials, emit, starts)) is not None:
+            return answered
+        frames = frames_of(partials)
+        operator = Operator(self._scheme, self._slicer, emit=emit, starts=starts)
+        operator.unmoved()
+        take_partials(operator, frames)
+        return like(frames[0], operator.close())
 
     def late(self) -> Any:
         """What came too late, or has no place in any window, with the reason.
@@ -91,7 +135,11 @@ class Board:
         {'window_end': 3, 'peak': 9}
         """
         _check_flags(starts=starts)
+        _check_emit(emit)
         self._check_queries()
+        return self._opened(emit, starts)
+
+    def _opened(self, emit: str, starts: bool = False) -> Operator:
         return Operator(self._scheme, self._slicer, emit=emit, starts=starts)
 
     @cached_property
@@ -109,6 +157,12 @@ class Board:
     def __repr__(self) -> str:
         queries = "".join(f"\n  {query.name} = {query.call}, {query.extent}" for query in self._queries)
         return f"<board of {len(self._queries)} queries>{queries}"
+
+
+def _check_emit(emit: str) -> None:
+    """Refuse a way of giving answers that there is not, and the one that ``partials`` alone has."""
+    if emit not in EMITS:
+        raise SashError(f"emit must be one of {', '.join(EMITS)}, got {emit!r}")
 
 
 def _check_flags(**flags: Any) -> None:

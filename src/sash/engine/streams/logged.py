@@ -51,7 +51,7 @@ class LoggedOperator(Operator):
         """Take rows; gives the entry of the log."""
         if not self.by_cells:
             return self._entry(self.absorb(rows))
-        aside = Operator(self.scheme, self.slicer, arrival=False)  # folds this batch alone
+        aside = Operator(self.scheme, self.slicer, emit=self.emit, arrival=False)  # folds this batch alone
         aside.unmoved()
         aside.watermark = self.watermark
         aside._positions.passes(self.reached)

@@ -47,6 +47,7 @@ from sash.engine.streams.restoring import (
     whole_of,
 )
 from sash.engine.streams.scheme import FIRST, CellPartial, Scheme
+from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
 from sash.engine.streams.span_cells import AUTO, SpanCells, moments_of, refuse_odd_spans
 from sash.engine.streams.times import as_ticks, ticks_of
 from sash.engine.tables import one_array
@@ -75,7 +76,7 @@ class Operator:
         check_emit(scheme, emit)
         self._arrival = arrival
         self.scheme, self.slicer, self.emit, self.with_starts = scheme, slicer, emit, starts
-        self._windows = EndedWindows(scheme, starts)
+        self._windows = (SlicePartials if emit == PARTIALS else EndedWindows)(scheme, starts)
         self._edges = self._cut("pairs" if slicer == "cutty" else slicer)
         self._coarse = self._cut("cutty") if slicer == "cutty" else None
         self._columns = scheme.schema.names if scheme.whole_rows else scheme.needed
@@ -90,7 +91,11 @@ class Operator:
         self.closed = self.torn = False
         self._keys = Keys(scheme.key_types)
         self._looked = FEW  # keys of which something was left when last looked
-        self._positions: Positions = scheme.assigners[0].positions(scheme.assigners)
+        self._positions: Positions = (
+            slice_positions(scheme, self._edges)
+            if self.emit == PARTIALS
+            else scheme.assigners[0].positions(scheme.assigners)
+        )
         self._cells = Cells([each.layout for each in scheme.partials])
         columns = self._taken(scheme.schema.empty_table(), scheme.needed)
         columns = columns.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else columns
@@ -288,6 +293,11 @@ class Operator:
             partials = partials.filter(pa.array(needed))
         take_cells(self._cells, self._keys, self.scheme.partial_ids, partials)
         return partials
+
+    def codes_of(self, keys: list[pa.Array], rows: int) -> np.ndarray:
+        """The number of each row's key, given the columns of the key."""
+        codes = self._keys.numbers(keys)
+        return np.zeros(rows, np.int64) if codes is None else codes
 
     @property
     def answer_schema(self) -> pa.Schema:
@@ -534,7 +544,7 @@ class Operator:
 
 def check_emit(scheme: Scheme, emit: str) -> None:
     """Refuse a way of giving answers that there is not."""
-    if emit not in EMITS:
+    if emit not in (*EMITS, PARTIALS):
         raise SashError(f"emit must be one of {', '.join(EMITS)}, got {emit!r}")
     if emit == "updates" and (late := [each for each in scheme.assigners if not each.known_ends]):
         raise SashError(f'emit="updates" needs windows whose end is known before it comes, got {late[0].kind} windows')

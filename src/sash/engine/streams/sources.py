@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -16,8 +17,9 @@ from sash.engine.streams.lateness import Late
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.queries import Query, Settings
 from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.slice_partials import PARTIALS
 from sash.engine.streams.times import ticks_of
-from sash.engine.tables import as_arrow, column_names, kind_of, one_array
+from sash.engine.tables import NULLABLE, as_arrow, column_names, kind_of, one_array
 from sash.errors import Refused, SashError
 from sash.expressions.evaluation import evaluate
 from sash.planner.streams import StreamPlan
@@ -74,11 +76,11 @@ class TableSource(Source):
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
         """The answers, as the kind of frame that was given."""
-        operator = board.open(emit, starts)
+        operator = board._opened(emit, starts)
         operator.unmoved()
         tables = [*self._pushed(board, operator), operator.close()]
         answers = pa.concat_tables(tables).combine_chunks()
-        return self._returned(with_late(answers, operator.late()) if late else answers)
+        return like(self.frame, with_late(answers, operator.late()) if late else answers, exact=emit == PARTIALS)
 
     def _pushed(self, board: Any, operator: Operator) -> Iterator[pa.Table]:
         if board._settings.slicer != "cutty" or not board._scheme.by_time:
@@ -95,21 +97,27 @@ class TableSource(Source):
 
     def late(self, board: Any) -> Any:
         """What has no place."""
-        operator = board.open()
+        operator = board._opened("final")
         operator.unmoved()
         operator.push(self.table)
         operator.close()
-        return self._returned(operator.late())
+        return like(self.frame, operator.late())
 
-    def _returned(self, table: pa.Table) -> Any:
-        backend = kind_of(self.frame)
-        if backend == "pandas":
+
+def like(frame: Any, table: pa.Table, exact: bool = False) -> Any:
+    """A table as the library of a frame has it; ``exact`` numbers stay what they are beside NULLs."""
+    backend = kind_of(frame)
+    if backend == "pandas":
+        if not exact:
             return table.to_pandas()
-        if backend == "polars":
-            import polars
+        types = {column.type for column in table.columns if column.null_count and column.type in NULLABLE}
+        dtypes = {dtype: sys.modules["pandas"].api.types.pandas_dtype(NULLABLE[dtype]) for dtype in types}
+        return table.to_pandas(types_mapper=dtypes.get, integer_object_nulls=True)
+    if backend == "polars":
+        import polars
 
-            return polars.from_arrow(table)
-        return table
+        return polars.from_arrow(table)
+    return table
 
 
 class BatchesSource(Source):
@@ -122,7 +130,7 @@ class BatchesSource(Source):
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> Iterator[pa.Table]:
         """The answers after each batch that brings some, and at the end."""
-        operator = board.open(emit, starts)
+        operator = board._opened(emit, starts)
         if iter(self.batches) is self.batches and self.read:
             raise SashError("the results of an iterator can be read once; give a list of batches to read them again")
         self.read, self.set_aside[board] = True, []
