@@ -71,6 +71,8 @@ PARTS = {  # of a room, and which others each may use; the files that stand alon
 FILES_OF_PARTS = {  # files that are not in the folder of their part
     "sash.kernels.folding": "folding",
     "sash.engine.evaluating": "evaluating",
+    "sash.engine.adding": "evaluating",
+    "sash.engine.lazy": "evaluating",
     "sash.engine.ties": "evaluating",
     "sash.engine.sliding_fold": "evaluating",
     "sash.engine.sliding_window": "evaluating",

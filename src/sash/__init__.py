@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from sash.algebra import Aggregate
     from sash.checking import check
     from sash.errors import SashError
-    from sash.expressions import col
-    from sash.frames import explain, withColumns
+    from sash.expressions import col, when
+    from sash.frames import explain, select, withColumns
     from sash.spark.local import local_spark
     from sash.sql.registry import register
     from sash.sql.running import sql
@@ -36,8 +36,10 @@ _HOMES = {
     "options": "sash.options",
     "punctuation": "sash.windows.extents",
     "register": "sash.sql.registry",
+    "select": "sash.frames",
     "sql": "sash.sql",
     "stream": "sash.streams",
+    "when": "sash.expressions",
     "withColumns": "sash.frames",
 }
 
@@ -55,8 +57,10 @@ __all__ = [
     "options",
     "punctuation",
     "register",
+    "select",
     "sql",
     "stream",
+    "when",
     "withColumns",
 ]
 

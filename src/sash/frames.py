@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sash.errors import SashError
-from sash.libraries import is_spark, library_of
+from sash.libraries import is_lazy, is_spark, library_of
 
 if TYPE_CHECKING:
-    from sash.algebra import Over
+    from sash.expressions import Column
     from sash.planner import Plan
     from sash.sql.plan import QueryPlan
 
@@ -17,17 +17,18 @@ Frame = TypeVar("Frame")
 
 
 def withColumns(
-    frame: Frame, columns: Mapping[str, Over], *, watermark: Any = None, emit: str = "final", late: bool = False
+    frame: Frame, columns: Mapping[str, Column], *, watermark: Any = None, emit: str = "final", late: bool = False
 ) -> Frame:
-    """Add a column for each window expression; the same kind of frame comes back.
+    """Add a column for each expression; the same kind of frame comes back.
 
     On a stream each row leaves once, with its answers, when the watermark has passed its time and what follows it in
     its frames. A stream is a streaming DataFrame of Spark; an iterator or a list of Arrow batches, of which an
     iterator of Arrow tables comes back; or a pyarrow Schema, for an operator that batches are pushed through.
 
     Args:
-        frame: a Spark DataFrame, a pyarrow Table, a pandas or a polars DataFrame, or a stream.
-        columns: names and expressions, such as ``sf.median("price").over(window)``.
+        frame: a Spark DataFrame, a pyarrow Table, a pandas DataFrame, a polars DataFrame or LazyFrame, or a stream.
+        columns: names and expressions, such as ``sf.median("price").over(window)``, or what is computed of such
+            answers. All of them read the frame as it is; answers that several need are computed once.
         watermark: for a stream: how far behind the latest row others may be, such as ``"10 seconds"``. Without one
             rows of an iterator leave at its end; a streaming DataFrame may have its own, by ``withWatermark``.
         emit: for a stream: ``"final"``, or ``"early"``: each row leaves as it comes, with answers from the rows that
@@ -35,12 +36,15 @@ def withColumns(
         late: for a stream: add rows for what was set aside, with the reason, in a column ``late``.
 
     >>> import pyarrow as pa
-    >>> from sash import Window, functions as sf
+    >>> from sash import Window, col, functions as sf
     >>> trades = pa.table({"at": [1, 2, 3, 4], "price": [5.0, 7.0, 6.0, 9.0]})
     >>> last_three = Window.orderBy("at").rowsBetween(-2, Window.currentRow)
     >>> out = withColumns(trades, {"median": sf.median("price").over(last_three)})
     >>> out["median"].to_pylist()
     [5.0, 6.0, 6.0, 7.0]
+    >>> off = col("price") - sf.avg("price").over(last_three)
+    >>> withColumns(trades, {"off": off.round(2)})["off"].to_pylist()
+    [0.0, 1.0, 0.0, 1.67]
 
     """
     if not isinstance(late, bool):
@@ -53,16 +57,41 @@ def withColumns(
     elif _is_stream(frame):
         from sash.engine.row_streams.batches import answer_stream
 
-        return cast(Frame, answer_stream(frame, columns, watermark, emit, late))
+        return cast(Frame, answer_stream(frame, cast(Any, columns), watermark, emit, late))
     given = {"watermark": watermark is not None, "emit": emit != "final", "late": late}
     if some := [name for name, is_given in given.items() if is_given]:
         raise SashError(f"{some[0]} is for streams: a streaming DataFrame, an iterator of Arrow batches or a pyarrow "
                         f"Schema, got it with a {type(frame).__name__}")  # fmt: skip
     if is_spark(frame):
         return cast(Frame, frames.with_columns(frame, columns))
-    from sash.engine.evaluating import evaluate
+    from sash.engine import adding, lazy
 
-    return evaluate(frame, columns)
+    return cast(Frame, lazy.added(frame, columns) if is_lazy(frame) else adding.add(frame, columns))
+
+
+def select(frame: Frame, *columns: Any) -> Frame:
+    """The frame of these columns alone, in this order; the same kind of frame comes back.
+
+    Args:
+        frame: a Spark DataFrame, a pyarrow Table, a pandas DataFrame, a polars DataFrame or LazyFrame.
+        columns: names of columns ("*" for all), expressions with ``alias``, or names and expressions as for
+            ``withColumns``.
+
+    >>> import pyarrow as pa
+    >>> from sash import Window, col, functions as sf
+    >>> trades = pa.table({"at": [1, 2, 3], "price": [5.0, 7.0, 6.0]})
+    >>> mean = sf.avg("price").over(Window.orderBy("at"))
+    >>> select(trades, "at", (col("price") - mean).alias("off"), {"mean": mean}).to_pylist()[2]
+    {'at': 3, 'off': 0.0, 'mean': 6.0}
+
+    """
+    if is_spark(frame):
+        from sash.spark import frames
+
+        return cast(Frame, frames.select(frame, columns))
+    from sash.engine import adding, lazy
+
+    return cast(Frame, lazy.selected(frame, columns) if is_lazy(frame) else adding.select(frame, columns))
 
 
 def _is_stream(frame: Any) -> bool:
@@ -98,6 +127,6 @@ def explain(frame: Any, columns: Any = None, *, args: Any = None, spark: Any = N
         from sash.spark import frames
 
         return frames.explain(frame, columns)
-    from sash.engine.evaluating import explain
+    from sash.engine import adding, lazy
 
-    return explain(frame, columns)
+    return adding.explain(lazy.collected(frame), columns)

@@ -33,3 +33,8 @@ def is_pandas_on_spark(frame: Any) -> bool:
 def is_remote(thing: Any) -> bool:
     """Whether this is of Spark Connect, whose server cannot reach this process."""
     return type(thing).__module__.startswith("pyspark.sql.connect")
+
+
+def is_lazy(frame: Any) -> bool:
+    """Whether this is a LazyFrame of polars."""
+    return library_of(frame) == "polars" and type(frame).__name__ == "LazyFrame"

@@ -201,6 +201,13 @@ class Aggregate:
         count = code.co_argcount if code is not None else len(inspect.signature(self.lift).parameters)
         return count - int(self.rows)
 
+    def counted(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Those of a call's columns of which a row must have a value to count."""
+        if self.by_place:
+            return columns[:1] if self.returns == "rows" else ()
+        inputs = columns[len(columns) - self.inputs :]
+        return columns if self.returns != "row" and not inputs else inputs
+
     @property
     def invertible(self) -> bool:
         """Whether the oldest rows can be taken away from a partial."""

@@ -80,8 +80,20 @@ class Call:
         """Take rows whose value is NULL like others: the default of those that can ignore them."""
         return self._with_nulls("respect")
 
-    def over(self, window: Any, using: str | None = None) -> Over:
-        """The function over the frames of a window; ``using`` names the algorithm."""
+    def over(self, window: Any, using: str | None = None, *, min_samples: int | None = None) -> Any:
+        """The function over the frames of a window: an expression, which can be computed with.
+
+        Args:
+            window: made with ``sash.Window``.
+            using: the name of an algorithm.
+            min_samples: how many rows must count in a frame, not NULL and through the filter, for an answer; below
+                it the answer is NULL.
+
+        >>> from sash import Window, functions as sf
+        >>> sf.avg("load").over(Window.orderBy("ts").rowsBetween(-2, 0))
+        avg(load) over (order by ts rows between 2 preceding and current row)
+
+        """
         if not getattr(window, "is_sash_window", False):
             kind = type(window).__module__.partition(".")[0]
             hint = "; write `from sash import Window`" if kind == "pyspark" else ""
@@ -92,7 +104,17 @@ class Call:
             raise SashError(
                 f'{self} is for events that last: sash.stream(…, span=("start", "end")); rows of a frame do not'
             )
-        return Over(self, window, using)
+        return window.answer(self, using, self._checked_samples(min_samples))
+
+    def _checked_samples(self, least: Any) -> int | None:
+        """How many rows must count, as a number; refuses functions that count none."""
+        if least is None:
+            return None
+        if not hasattr(least, "__index__") or isinstance(least, bool) or least.__index__() < 0:
+            raise SashError(f"min_samples must be a whole number, at least 0, got {least!r}")
+        if not (self.aggregate.framed or self.order):
+            raise SashError(f"min_samples counts the rows of a frame, and {self} looks at no frame")
+        return int(least.__index__())
 
     @property
     def of_spans(self) -> bool:
@@ -103,6 +125,14 @@ class Call:
     def of_frame(self) -> int:
         """How many of the columns are of the rows of the frame; the others are of the row that is answered."""
         return min(getattr(self.aggregate, "of_frame", len(self.columns)), len(self.columns))
+
+    @property
+    def counted(self) -> tuple[Any, ...]:
+        """The columns of which a row must have a value to count."""
+        columns = self.columns[: self.of_frame]
+        if self.aggregate.ignores_nulls:
+            return columns[:1] if self.nulls == "ignore" else ()
+        return tuple(self.aggregate.counted(columns))
 
     def _with_nulls(self, how: str) -> Call:
         if not self.aggregate.ignores_nulls:
@@ -122,24 +152,6 @@ class Call:
         if self.nulls != NULLS:
             text += f" {self.nulls} nulls"
         return text if self.condition is None else f"{text} filter (where {self.condition})"
-
-
-@dataclass(frozen=True)
-class Over:
-    """A call over a window: what ``withColumns`` takes."""
-
-    call: Call
-    window: Any
-    using: str | None = None
-
-    def __repr__(self) -> str:
-        return f"{self.call} over ({self.window!r})"
-
-    def _alone(self, *others: Any) -> Any:
-        raise SashError(f"{self.call} over a window must be a column first; add it, then compute with that column")
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _alone
-    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = alias = _get_object_id = _alone
 
 
 def _described(thing: Any) -> str:

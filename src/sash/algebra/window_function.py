@@ -56,6 +56,10 @@ class WindowFunction:
             raise SashError(f"{self.name} takes {takes} columns, got {len(columns)}: {columns!r}")
         return Call(self, columns)
 
+    def counted(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Those of a call's columns of which a row must have a value to count."""
+        return columns
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle a built-in by its name, so that whoever unpickles it has the very same."""
         return super().__reduce_ex__(protocol) if self.origin is None else (self.maker, self.origin)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sash.algebra import Aggregate, Over
+from sash.algebra import Aggregate
 from sash.algebra.window_function import (
     CountDistinct,
     Deviation,
@@ -42,6 +42,7 @@ from sash.kernels.threads import threads
 from sash.libraries import is_spark
 from sash.planner import Choice, Plan, Sorting, Step, choose
 from sash.windows import WindowSpec
+from sash.windows.over import Over
 
 FAMILIES = {
     RankFunction: rank,

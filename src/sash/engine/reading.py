@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from sash.algebra import Call, Over
+from sash.algebra import Call
 from sash.errors import SashError
 from sash.expressions.binding import check_names
 from sash.expressions.columns import Expression, Literal, Order, as_column
@@ -16,6 +16,7 @@ from sash.expressions.parsing import as_predicate
 from sash.libraries import is_pyspark
 from sash.windows import as_window
 from sash.windows.frame import Bound
+from sash.windows.over import Over
 
 Change = Callable[[Expression], Expression]
 NamesOf = Callable[[Any], Sequence[str]]
@@ -123,9 +124,11 @@ def checked(columns: Mapping[str, Over], names: Sequence[str], names_of: NamesOf
         if not isinstance(name, str) or not name:
             raise SashError(f"the name of a column must be a non-empty string, got {name!r}")
         if not isinstance(over, Over):
-            raise SashError(f'{name} must be such as sf.max("load").over(window), got {over!r}{_hint(over)}')
+            raise not_a_column(name, over)
         if names.count(name) > 1:
             raise SashError(f"the column {name!r} cannot be replaced: there are {names.count(name)} of that name")
+        if over.min_samples is not None:
+            raise SashError(f"{name}: min_samples is for the rows of a frame that is there, not of a stream")
         found[name] = replace(over, window=as_window(over.window).checked())
         _check_asks(found[name])
         others = found[name].window.others
@@ -158,6 +161,11 @@ def _check_asks(over: Over) -> None:
         f"{over.call} asks for a row of its own frame, and a row is not among the rows of Window.of; "
         'sf.rank(sash.col("price")).order_by("price") ranks a value of the row among them, and sf.nth_value takes one'
     )
+
+
+def not_a_column(name: str, thing: Any) -> SashError:
+    """What is said of something that a column cannot be."""
+    return SashError(f'{name} must be such as sf.max("load").over(window), got {thing!r}{_hint(thing)}')
 
 
 def _hint(thing: Any) -> str:

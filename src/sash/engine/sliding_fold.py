@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Aggregate, Call, Over
+from sash.algebra import Aggregate, Call
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted, read
 from sash.engine.answering.inputs import Lifted, lifted
@@ -27,6 +27,7 @@ from sash.kernels.compiling.accessors import define
 from sash.kernels.fifo.flatfat_window import FlatFat
 from sash.kernels.inputs import Inputs
 from sash.kernels.operations.merging import joining
+from sash.windows.over import Over
 
 
 class Fold:

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as kinds
 
-from sash.algebra import Over
 from sash.engine.reading import tie_breakers_of
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.expressions.columns import Expression, Literal, Name
+from sash.windows.over import Over
 
 
 def break_ties(rows: SortedPartitions, columns: Mapping[str, Over], tie_breakers: Iterable[Over] = ()) -> None:

@@ -4,6 +4,7 @@
 """
 
 from sash.expressions.binding import bind, check_names
+from sash.expressions.cases import when
 from sash.expressions.columns import Column, Foreign, Order, as_column, col, lit
 from sash.expressions.intervals import Months, interval
 from sash.expressions.orders import as_order
@@ -23,4 +24,5 @@ __all__ = [
     "interval",
     "lit",
     "parse",
+    "when",
 ]

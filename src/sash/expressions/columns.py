@@ -5,6 +5,7 @@ A tree's ``key`` is Spark SQL text: it reads well, equal trees have equal keys, 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,6 +15,7 @@ from typing import Any
 from sash.errors import SashError
 from sash.expressions.intervals import Months
 from sash.expressions.literals import checked, negative, render
+from sash.expressions.methods import Methods
 from sash.expressions.naming import parts, quoted
 from sash.expressions.spark_names import type_name
 from sash.libraries import is_pyspark
@@ -24,7 +26,7 @@ _INFIX = {"or": _OR, "and": _AND, "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRO
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "like"})
 
 
-class Column:
+class Column(Methods["Column"]):
     """An expression over the columns of a table.
 
     >>> from sash.expressions import col
@@ -43,7 +45,7 @@ class Column:
     @property
     def paths(self) -> frozenset[tuple[str, ...]]:
         """The names used, each as its parts: ``a.b`` is ("a", "b")."""
-        return frozenset().union(*(child.paths for child in self._children()))
+        return frozenset().union(*(child.paths for child in self.children()))
 
     @property
     def names(self) -> frozenset[str]:
@@ -54,7 +56,8 @@ class Column:
         """The same expression with every direct part changed."""
         return self
 
-    def _children(self) -> tuple[Column, ...]:
+    def children(self) -> tuple[Column, ...]:
+        """The expressions that it is directly made of."""
         return ()
 
     def _sql(self) -> tuple[str, int]:
@@ -70,6 +73,18 @@ class Column:
         )
 
     __hash__ = object.__hash__  # by identity; for equality of meaning compare keys
+
+    def _told(self) -> type:
+        """The class; PySpark, which looks at nothing else of what it is handed, is told what to write instead."""
+        if str(sys._getframe(1).f_globals.get("__name__")).startswith("pyspark.sql."):
+            raise SashError(
+                f"PySpark cannot take {self}, which does not mix with its columns: write F.col(...) for a column of "
+                "the frame; an answer is added by sash.withColumns(df, {name: …}) or sash.select(df, ….alias(name)), "
+                "and what PySpark is to compute of it is a step after that, of F.col(name)"
+            )
+        return type(self)
+
+    __class__ = property(_told)
 
     def _get_object_id(self) -> Any:
         """What PySpark asks of an operand of its own columns."""
@@ -173,9 +188,29 @@ class Column:
         """Whether the value is at least ``low`` and at most ``high``."""
         return (self >= low) & (self <= high)
 
+    def __pow__(self, other: Any) -> Column:
+        return self.pow(other)
+
+    def __abs__(self) -> Column:
+        return self.abs()
+
     def cast(self, to: str) -> Column:
         """The value as another type, by its Spark name: ``"double"``, ``"decimal(10,2)"``."""
         return Cast(self, type_name(to))
+
+    def alias(self, name: str) -> Column:
+        """The same expression under a name, for ``sash.select``.
+
+        >>> col("price").alias("p")
+        price AS p
+        """
+        if not isinstance(name, str) or not name:
+            raise SashError(f"alias takes a name, got {name!r}")
+        return Alias(self, name)
+
+    def _applied(self, name: str, *others: Any, first: bool = True) -> Column:
+        operands = tuple(map(operand, others))
+        return Operation(name, (self, *operands) if first else (*operands, self))
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -226,11 +261,34 @@ class Cast(Column):
         """The same cast of a changed expression."""
         return Cast(change(self.of), self.to, self.safe)
 
-    def _children(self) -> tuple[Column, ...]:
+    def children(self) -> tuple[Column, ...]:
+        """What it changes."""
         return (self.of,)
 
     def _sql(self) -> tuple[str, int]:
         return f"{'TRY_CAST' if self.safe else 'CAST'}({self.of.key} AS {self.to.upper()})", _WORD
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class Alias(Column):
+    """An expression under a name of its own; within another expression the name says nothing."""
+
+    of: Column
+    name: str
+
+    def rebuilt(self, change: Callable[[Column], Column]) -> Column:
+        """The changed expression, under the same name."""
+        return Alias(change(self.of), self.name)
+
+    def children(self) -> tuple[Column, ...]:
+        """What it changes."""
+        return (self.of,)
+
+    def _sql(self) -> tuple[str, int]:
+        return self.of._sql()
+
+    def __repr__(self) -> str:
+        return f"{self.of!r} AS {quoted(self.name)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -247,7 +305,8 @@ class Operation(Column):
         """The same operation on changed operands."""
         return Operation(self.name, tuple(change(each) for each in self.operands))
 
-    def _children(self) -> tuple[Column, ...]:
+    def children(self) -> tuple[Column, ...]:
+        """Its operands."""
         return self.operands
 
     def _sql(self) -> tuple[str, int]:
@@ -383,8 +442,8 @@ def operand(thing: Any) -> Column:
         return thing
     if is_pyspark(thing, "Column") or isinstance(thing, Foreign):
         raise SashError(f"a PySpark column does not mix with sash.col; write sash.col(...) for {thing}")
-    if type(thing).__name__ in ("Over", "Call"):
-        raise SashError(f"{thing} must be a column first: add it with withColumns, then compute with that column")
+    if type(thing).__name__ == "Call":
+        raise SashError(f"{thing} needs a window to be computed with: .over(window) is missing")
     return Literal(checked(thing))
 
 

@@ -17,7 +17,7 @@ from sash.expressions.arrow.casting import cast, convert
 from sash.expressions.arrow.promotion import common_type, spark_name
 from sash.expressions.arrow.values import Trouble, Value, is_scalar, plain
 from sash.expressions.binding import check_names
-from sash.expressions.columns import Cast, Column, Foreign, Literal, Name, Operation
+from sash.expressions.columns import Alias, Cast, Column, Foreign, Literal, Name, Operation
 from sash.expressions.intervals import Months
 from sash.expressions.naming import resolve
 
@@ -117,7 +117,10 @@ def _value(column: Column, table: pa.Table) -> Value:
         return _named(column, table)
     if isinstance(column, Cast):
         return _applied(column, lambda of: cast(of, column.to, column.safe), [_operand(column.of, table)], table)
-    assert isinstance(column, Operation)
+    if isinstance(column, Alias):
+        return _value(column.of, table)
+    if not isinstance(column, Operation):
+        raise SashError(f"{column!r} is an answer to rows of a table, which withColumns and select give; add it first")
     choice = _CHOICES.get(column.name)
     if choice is not None:
         return choice(column, table)

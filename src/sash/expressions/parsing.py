@@ -155,7 +155,7 @@ class _Reader:
             raise self.refuse(node, "needs parentheses to say what belongs together")
         left, right = self.read(node.this), self.read(node.expression)
         if kind in ("Add", "Sub") and _is_calendar(right):  # a month and two days: first the month, then the days
-            first, second = right._children()
+            first, second = right.children()
             return Operation(_INFIX[kind], (Operation(_INFIX[kind], (left, first)), second))
         return Operation(_INFIX[kind], (left, right))
 

@@ -27,6 +27,20 @@ class Sorting:
 
 
 @dataclass(frozen=True)
+class Composed:
+    """A column that is computed of answers: its expression, and the steps that give them."""
+
+    column: str
+    expression: str
+    parts: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The expression, and the names under which its answers are above."""
+        return f"{self.expression}, of {', '.join(self.parts)}" if self.parts else self.expression
+
+
+@dataclass(frozen=True)
 class Plan:
     """A plan: ``str`` says it in words, ``chosen`` maps each column to its algorithm."""
 
@@ -35,11 +49,16 @@ class Plan:
     sortings: tuple[Sorting, ...] = field(default=())
     place: str = ""  # where it runs, if not in this process
     moves: tuple[str, ...] = ()  # how rows come together there
+    composed: tuple[Composed, ...] = ()  # columns, where they are more than one answer each
 
     @property
     def chosen(self) -> dict[str, str]:
-        """The algorithm that answers each column."""
-        return {step.column: step.choices[-1].name for sorting in self.sortings for step in sorting.steps}
+        """The algorithm that answers each column; of an expression, those of its answers."""
+        steps = {step.column: step.choices[-1].name for sorting in self.sortings for step in sorting.steps}
+        if not self.composed:
+            return steps
+        names = {each.column: dict.fromkeys(steps[part] for part in each.parts) for each in self.composed}
+        return {column: ", ".join(each) for column, each in names.items() if each}
 
     def __str__(self) -> str:
         rows = f"{self.rows:,} rows"
@@ -51,6 +70,7 @@ class Plan:
                 lines += [f"  {step.column} = {step.expression}", f"    frames: {step.frames}"]
                 lines += [f"    {choice}" for choice in step.choices]
                 lines += [f"    taken from the columns above: {', '.join(step.shares)}"] if step.shares else []
+        lines += [f"{each.column} = {each.words}" for each in self.composed]
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -9,7 +9,6 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sash.algebra import Over
 from sash.engine.evaluating import explain as explained
 from sash.engine.reading import checked, expressions_of
 from sash.errors import SashError
@@ -24,6 +23,7 @@ from sash.spark.sides import types_of as sides_types
 from sash.spark.skew import Skew
 from sash.spark.udfs import table_udf
 from sash.spark.worker import answers_of, evaluation, types_of
+from sash.windows.over import Over
 
 
 def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sash.algebra import Over
 from sash.errors import SashWarning, outside
 from sash.spark.ranged import distributable
+from sash.windows.over import Over
 
 HASHED, RANGED, ALONE = "hashed", "ranged", "alone"
 

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sash.algebra import Over
+from sash.expressions import Column
 from sash.libraries import is_pandas_on_spark
 from sash.planner import Plan
-from sash.spark import batch
+from sash.spark import composing
 
 if TYPE_CHECKING:
     from sash.engine.streams.sources import Source
 
 
-def with_columns(frame: Any, columns: Mapping[str, Over]) -> Any:
+def with_columns(frame: Any, columns: Mapping[str, Column]) -> Any:
     """The frame with a column for each window expression."""
     if not is_pandas_on_spark(frame):
-        return batch.with_columns(frame, columns)
+        return composing.with_columns(frame, columns)
     spark, index = _with_index(frame)
-    out = batch.with_columns(spark, columns).pandas_api(index_col=index)
+    out = composing.with_columns(spark, columns).pandas_api(index_col=index)
     out.index.names = frame.index.names
     return out
 
 
-def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
+def select(frame: Any, columns: Iterable[Any]) -> Any:
+    """A frame of these columns alone; of the pandas API, with the index that it has."""
+    if not is_pandas_on_spark(frame):
+        return composing.select(frame, columns)
+    spark, index = _with_index(frame)
+    wanted = [*index, *(_all_but(index, spark) if isinstance(each, str) and each == "*" else each for each in columns)]
+    out = composing.select(spark, wanted).pandas_api(index_col=index)
+    out.index.names = frame.index.names
+    return out
+
+
+def explain(frame: Any, columns: Mapping[str, Column]) -> Plan:
     """How the frame would be answered."""
-    return batch.explain(_with_index(frame)[0] if is_pandas_on_spark(frame) else frame, columns)
+    return composing.explain(_with_index(frame)[0] if is_pandas_on_spark(frame) else frame, columns)
 
 
 def is_streaming(frame: Any) -> bool:
@@ -34,9 +45,9 @@ def is_streaming(frame: Any) -> bool:
     return not is_pandas_on_spark(frame) and bool(frame.isStreaming)
 
 
-def answer_stream(frame: Any, columns: Mapping[str, Over], watermark: Any, emit: str, late: bool) -> Any:
+def answer_stream(frame: Any, columns: Mapping[str, Column], watermark: Any, emit: str, late: bool) -> Any:
     """The rows of a streaming DataFrame, with a column for each window expression."""
-    return batch.with_columns(frame, columns)  # refuses it
+    return composing.with_columns(frame, columns)  # refuses it
 
 
 def stream_source(frame: Any) -> Source:
@@ -48,6 +59,10 @@ def stream_source(frame: Any) -> Source:
     from sash.spark.streams import SparkSource
 
     return SparkSource(frame)
+
+
+def _all_but(index: list[str], frame: Any) -> list[str]:
+    return [name for name in frame.columns if name not in index]
 
 
 def _with_index(frame: Any) -> tuple[Any, list[str]]:

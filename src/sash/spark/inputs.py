@@ -13,12 +13,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import DataType, DateType, NumericType, StringType, TimestampNTZType, TimestampType
 
-from sash.algebra import Over
 from sash.engine.reading import expressions_of, rewritten
 from sash.errors import SashError
 from sash.expressions.binding import bind
 from sash.expressions.columns import Expression, Foreign, Name
 from sash.expressions.naming import quoted
+from sash.windows.over import Over
 
 HASHED = (NumericType, StringType, DateType, TimestampType, TimestampNTZType)
 MOST_HASHED = 8

@@ -16,7 +16,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
 
-from sash.algebra import Over
 from sash.engine.comparing import together
 from sash.engine.reading import expressions_of, expressions_of_others, rewritten
 from sash.errors import SashError, SashWarning, outside
@@ -28,6 +27,7 @@ from sash.spark.queries import as_frame
 from sash.spark.sides import AT, KEY, SIDE, Sides, evaluation, of_table
 from sash.spark.udfs import table_udf
 from sash.windows.others import pair_words
+from sash.windows.over import Over
 
 Reads = Callable[[Over], list[Expression]]
 HASH, ROW = "hash", "row"  # what rows are moved by; the columns of the left table, as a struct

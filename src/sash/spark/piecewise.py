@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Over
 from sash.engine.ranges import Cuts, KeyOrder, sample
 from sash.engine.summaries import Summaries, evaluate_pieces, summarise
 from sash.errors import SashError
 from sash.spark.worker import as_told, batches_of, beginning, received, spilled
+from sash.windows.over import Over
 
 SAMPLES = 1024  # of each chunk
 CHUNK = 1 << 20  # keys that are sorted at once

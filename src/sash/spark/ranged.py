@@ -16,7 +16,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-from sash.algebra import Over
 from sash.engine.ranges import Cuts, KeyOrder, Sample, cut, expected, reach, together
 from sash.engine.summaries import is_summarised, may_split
 from sash.options import asked_memory, budget
@@ -25,6 +24,7 @@ from sash.spark.inputs import Inputs
 from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARIES, SUMMARY, piecewise, sampling, summarising
 from sash.spark.routing import searched, searches
 from sash.spark.udfs import table_udf
+from sash.windows.over import Over
 
 ROWS_A_PIECE = 1 << 19  # a task of fewer rows takes longer to start than to compute
 MOST_PIECES = 512  # more make the search for a row's piece a plan too large

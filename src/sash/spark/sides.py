@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Over
 from sash.engine.evaluating import evaluate
 from sash.spark import worker
 from sash.spark.worker import as_told, batches_of, beginning, received, spilled
+from sash.windows.over import Over
 
 SIDE = "__sash_side"  # 0 in rows that ask, 1 in those of the first other table, and so on
 KEY, AT = "__sash_key", "__sash_at"  # columns that all sides have

@@ -18,7 +18,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from sash import options
-from sash.algebra import Over
 from sash.engine.memory import within_memory
 from sash.engine.reading import rewritten
 from sash.engine.streams.bounded import answer_partials, answer_rows
@@ -42,6 +41,7 @@ from sash.spark.inputs import arrow_types, spark_column
 from sash.spark.passing import COMPUTED, as_schema, columns_of, narrowed, numbered, refuse_unknown, shown, told
 from sash.spark.worker import beginning
 from sash.windows import Window
+from sash.windows.over import Over
 
 ANYWHERE = Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
 

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 
 from sash import options
-from sash.algebra import Over
 from sash.engine.evaluating import evaluate
 from sash.engine.ranges import KeyOrder, reach
 from sash.engine.ranges import together as reaching
@@ -18,6 +17,7 @@ from sash.engine.spilling import Ranges, scratch
 from sash.engine.spilling import answers as spilling
 from sash.errors import SashError
 from sash.version import VERSION
+from sash.windows.over import Over
 
 
 def beginning() -> Callable[[], None]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sash.algebra import Over
 from sash.sql.texts import quoted
 from sash.sql.tokens import Source
+from sash.windows.over import Over
 
 _NAMES = re.compile(r"`((?:[^`]|``)*)`|\w+")
 

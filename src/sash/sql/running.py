@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sash.algebra import Over
 from sash.errors import SashError, outside
 from sash.spark import frames, queries
 from sash.spark.skew import LOOK_FROM, expected_bytes
@@ -20,6 +19,7 @@ from sash.sql.plan import QueryPlan
 from sash.sql.rewriting import Rewriting
 from sash.sql.syntax import Span
 from sash.sql.tokens import Source, pointed, read
+from sash.windows.over import Over
 
 CASE, QUOTES = "spark.sql.caseSensitive", "spark.sql.ansi.doubleQuotedIdentifiers"
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from sash.algebra import Over
 from sash.errors import SashError
 from sash.sql import atoms
 from sash.sql.around import Query, Scope
@@ -24,6 +23,7 @@ from sash.sql.texts import quoted
 from sash.sql.tokens import Source
 from sash.sql.vocabulary import call_of, known
 from sash.sql.windows import window_of
+from sash.windows.over import Over
 
 LONGEST = 1 << 20  # characters of an expression
 _HINT = re.compile(r"/\*\+.*?\*/", re.DOTALL)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sash.algebra import Call
 from sash.errors import SashError
 from sash.expressions.columns import Column, Foreign, Order, as_column
 from sash.expressions.orders import as_order, asc
@@ -22,6 +23,7 @@ from sash.windows.frame import (
     is_column,
 )
 from sash.windows.others import Others, checked_table, pair_of, pairs_of
+from sash.windows.over import Over
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,6 +81,10 @@ class WindowSpec:
         if not isinstance(sides, str) or sides not in CLOSED:
             raise SashError(f"closed takes one of {', '.join(map(repr, CLOSED))}, got {sides!r}")
         return replace(self, sides=sides)._agreeing()
+
+    def answer(self, call: Call, using: str | None = None, min_samples: int | None = None) -> Over:
+        """A function over this window; ``call.over(window)`` says it the other way round."""
+        return Over(call, self, using, min_samples)
 
     @property
     def frame(self) -> Frame:
@@ -228,6 +234,11 @@ class Window:
     def closed(sides: str) -> WindowSpec:
         """Say which bounds of a range are in it: "both", "left", "right" or "neither"."""
         return WindowSpec().closed(sides)
+
+    @staticmethod
+    def answer(call: Call, using: str | None = None, min_samples: int | None = None) -> Over:
+        """A function over all rows."""
+        return WindowSpec().answer(call, using, min_samples)
 
 
 def as_window(thing: Any) -> WindowSpec:

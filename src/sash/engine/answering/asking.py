@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sash.algebra import Call, Over
+from sash.algebra import Call
 from sash.engine.elsewhere import Elsewhere
 from sash.engine.placing import Answer
 from sash.engine.sorted_partitions import SortedPartitions
@@ -19,6 +19,7 @@ from sash.kernels.algorithm import Occurrences
 from sash.kernels.sorting import distinct_codes
 from sash.planner import Choice, Task
 from sash.windows.bounds import Bounds
+from sash.windows.over import Over
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,7 @@ def counted(question: Question) -> tuple[Selection, Lifted]:
     function: Aggregate = question.function
     columns = question.columns
     inputs = columns[len(columns) - function.inputs :]
-    known = columns if function.returns != "row" and not inputs else inputs  # whose NULLs do not count
-    selection = question.selection(*known)
+    selection = question.selection(*function.counted(columns))
     return selection, lifted(question, inputs, selection)
 
 

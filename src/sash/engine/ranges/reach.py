@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sash.algebra import Over
 from sash.algebra.window_function import SessionFunction, ShiftFunction
 from sash.windows import as_window
 from sash.windows.frame import Bound, Frame
 from sash.windows.intervals import Interval
+from sash.windows.over import Over
 
 FAR = 2**62  # more rows than there are
 LONGEST = 3e38  # beyond this a short float is infinite, and infinity less infinity, NaN, is on the other side of all

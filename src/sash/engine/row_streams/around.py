@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Over
 from sash.engine.framing import Framed
 from sash.engine.summaries.piece_rows import PieceRows
 from sash.engine.summaries.pieces import local
 from sash.engine.ties import break_ties
 from sash.windows.bounds import ARBITRARY
+from sash.windows.over import Over
 from sash.windows.window import WindowSpec
 
 __all__ = ["RowsAround", "local"]

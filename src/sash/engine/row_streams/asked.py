@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Over
 from sash.engine.evaluating import evaluate
 from sash.engine.ranges.reach import Reach, reach
 from sash.engine.ranges.reach import together as reaching
@@ -25,6 +24,7 @@ from sash.kernels.sealing import making
 from sash.windows.calendars import has_fixed_days
 from sash.windows.grids import PER_MICROSECOND
 from sash.windows.intervals import DAY, Interval
+from sash.windows.over import Over
 from sash.windows.range_keys import RangeKeys
 from sash.windows.window import WindowSpec
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from sash.algebra import Over
 from sash.engine.row_streams.asked import Asked
 from sash.engine.row_streams.operator import RowOperator
 from sash.engine.streams.settings import settings_of
 from sash.engine.streams.sources import BatchesSource, SchemaSource, arrow_batch, source_of, with_late
 from sash.errors import SashError
+from sash.windows.over import Over
 
 
 def answer_stream(source: Any, columns: Mapping[str, Over], watermark: Any, emit: str, late: bool) -> Any:

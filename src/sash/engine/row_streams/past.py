@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Over
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.answering.ranks import rank_counts
@@ -35,6 +34,7 @@ from sash.kernels.sealing import making
 from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
 from sash.windows.bounds import Bounds
 from sash.windows.frame import Frame
+from sash.windows.over import Over
 
 NONE = np.zeros(0, np.int64)
 

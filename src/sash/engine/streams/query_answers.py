@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Aggregate, Over
+from sash.algebra import Aggregate
 from sash.algebra.sharing import Answer, partial_key
 from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.folds import read
@@ -32,6 +32,7 @@ from sash.kernels.slices.partials import columns_of, of_partials
 from sash.planner import Choice, Task, choose
 from sash.planner.spans import BY_EVENTS, TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
+from sash.windows.over import Over
 
 NONE = np.zeros(0, np.int64)
 

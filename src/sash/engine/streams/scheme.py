@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Aggregate, Call, Over
+from sash.algebra import Aggregate, Call
 from sash.algebra.catalogue.spans import SHARE, SPENT
 from sash.algebra.sharing import Shared, partial_key, share
 from sash.algebra.window_function import SpanFunction
@@ -39,6 +39,7 @@ from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.extents import microseconds
 from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
 from sash.windows.intervals import Interval
+from sash.windows.over import Over
 
 NONE = np.zeros(0, np.int64)
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra import Call, Over
+from sash.algebra import Call
 from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.covering import dry_run
 from sash.engine.streams.partial_layouts import PartialLayout
@@ -24,6 +24,7 @@ from sash.windows.calendars import check_zone
 from sash.windows.extents import extent_of, interval_of, microseconds
 from sash.windows.grids import CalendarGrid
 from sash.windows.intervals import Interval
+from sash.windows.over import Over
 from sash.windows.slicing import SLICERS, edges_of
 
 TAKEN = "window_end"

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sash.algebra import Aggregate, Call, Over
+from sash.algebra import Aggregate, Call
 from sash.algebra.window_function import VALUES, RankFunction
 from sash.errors import SashError
 from sash.windows import as_window
+from sash.windows.over import Over
 from sash.windows.window import WindowSpec
 
 PARTIAL, COUNT, ROWS = "partial", "count", "rows"

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Over
 from sash.engine.elsewhere import Elsewhere, Runs
 from sash.engine.encoding import combined, equality_key
 from sash.engine.evaluating import answers
@@ -20,6 +19,7 @@ from sash.engine.summaries.summarising import plain_key
 from sash.engine.ties import break_ties
 from sash.expressions.columns import col
 from sash.expressions.parsing import as_predicate
+from sash.windows.over import Over
 
 NOTHING = np.zeros(0, np.int64)
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.algebra import Over
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.answering.ranks import rank_counts
@@ -29,6 +28,7 @@ from sash.kernels.operations.merging import unlowered
 from sash.kernels.sorting import argsort
 from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
 from sash.windows.bounds import Bounds
+from sash.windows.over import Over
 
 INTERVAL = "__sash_interval"
 PART = "__sash_part"  # of the summary that a row is kept for

@@ -1,0 +1,48 @@
+"""Expressions of answers on Spark: answers are columns for a while, of which Spark computes the expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sash.engine.composing import composition, narrowing
+from sash.expressions.binding import bind
+from sash.expressions.columns import Column
+from sash.expressions.naming import quoted
+from sash.planner import Plan
+from sash.spark import batch
+from sash.spark.inputs import spark_column
+
+
+def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
+    """The frame with a column for each expression."""
+    whole = composition(columns, frame.columns)
+    out = frame
+    for stage in whole.stages:
+        out = batch.with_columns(out, stage)
+    if whole.is_plain:
+        return out
+    computed = {name: spark_column(bind(column, out.columns)) for name, column in whole.columns.items()}
+    return out.withColumns(computed).drop(*whole.answers)
+
+
+def select(frame: DataFrame, columns: Iterable[Any]) -> DataFrame:
+    """A frame of these columns alone."""
+    narrow = narrowing(columns, frame.columns)
+    out = with_columns(frame, narrow.computed) if narrow.computed else frame
+    return out.select(*(F.col(quoted(source)).alias(name) for source, name in narrow.names))
+
+
+def explain(frame: DataFrame, columns: Mapping[str, Column]) -> Plan:
+    """The plan; reads the first rows of the frame."""
+    whole = composition(columns, frame.columns)
+    if whole.is_plain:
+        return batch.explain(frame, whole.stages[0])
+    plans, out = [], frame
+    for stage in whole.stages:
+        plans.append(batch.explain(out, stage))
+        out = batch.with_columns(out, stage)
+    return whole.plan(plans or [batch.explain(frame, {})])
