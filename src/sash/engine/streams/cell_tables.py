@@ -16,7 +16,7 @@ MOST = 1 << 30  # bytes of one array
 
 def cells_table(cells: Cells, keys: Keys, names: Sequence[str]) -> pa.Table:
     """A row for each cell: the columns of its key, where its slice begins, and each partial as bytes, or NULL."""
-    cells.compact()
+    cells = cells.packed()
     columns = {f"{KEY} {k}": array for k, array in enumerate(keys.values(cells.key))}
     columns[AT] = pa.array(cells.at)
     for k, (states, filled) in enumerate(zip(cells.states, cells.filled, strict=True)):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sash.engine.encoding import biased
+from sash.engine.streams.forest import Forest
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.restoring import flags_of, numbers_of, refuse_disorder
 from sash.kernels.slices.assigning import Assigning, Span, grown, span
@@ -37,11 +38,25 @@ class Cells:
         self.key, self.at = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self.states = [np.zeros(0, layout.partial.state) for layout in layouts]
         self.filled = [np.zeros(0, np.uint8) for _ in layouts]
+        self.plants = True  # whether they may be a forest
+        self.forest: Forest | None = None  # what holds them in the place of arrays, while pushes are small
         self._new: list[tuple[Any, ...]] = []
-        self._waiting = 0
+        self.waiting = 0  # cells that came, and are not among the others yet
 
     def __len__(self) -> int:
-        return len(self.key) + self._waiting
+        return self.settled + self.waiting
+
+    @property
+    def keys(self) -> int:
+        """About how many keys have a cell."""
+        if self.forest is not None:
+            return len(self.forest.keys)
+        return int(np.count_nonzero(self.key[1:] != self.key[:-1])) + 1
+
+    @property
+    def settled(self) -> int:
+        """How many cells there are, but for those that wait."""
+        return len(self.key) if self.forest is None else len(self.forest)
 
     def fold(
         self,
@@ -121,15 +136,51 @@ class Cells:
 
     def _wait(self, parts: list[tuple[Any, ...]]) -> None:
         self._new += parts
-        self._waiting += sum(len(part[0]) for part in parts)
-        if self._waiting > max(len(self.key), MANY):
+        self.waiting += sum(len(part[0]) for part in parts)
+        if self.waiting > max(self.settled, MANY):
             self.compact()
+
+    def planted(self) -> Forest:
+        """All cells as a forest, which they are from then on until they are put in order."""
+        if self.forest is None:
+            self.compact()
+            self.forest = Forest.of(self.layouts, self.key, self.at, self.states, self.filled)
+            self._drop()
+        elif self._new:
+            came = Cells(self.layouts)
+            came._new, self._new, self.waiting = self._new, [], 0
+            came.compact()
+            self.forest.insert(came.key, came.at, came.states, came.filled)
+        return self.forest
+
+    def packed(self) -> Cells:
+        """All cells in order, each once; a forest stays one."""
+        if self.forest is None:
+            return self.compact()
+        some = Cells(self.layouts)
+        some.key, some.at, some.states, some.filled = self.forest.dump()
+        some._new = list(self._new)
+        return some.compact()
+
+    def let_go(self, keys: np.ndarray | None, cuts: np.ndarray) -> None:
+        """Let go of the cells of a forest before a position, of some keys or of all."""
+        forest = self.planted()
+        forest.let_go(forest.keys if keys is None else keys, cuts)
+        if forest.wasteful:
+            self.compact()
+
+    def _drop(self) -> None:
+        self.key, self.at = self.key[:0], self.at[:0]
+        self.states, self.filled = [array[:0] for array in self.states], [array[:0] for array in self.filled]
 
     def compact(self) -> Cells:
         """Put all cells in order, each once; returns itself."""
+        if self.forest is not None:
+            self.key, self.at, self.states, self.filled = self.forest.dump()
+            self.forest = None
         if self._new:
             parts = [(self.key, self.at, self.states, self.filled), *self._new]
-            self._new, self._waiting = [], 0
+            self._new, self.waiting = [], 0
             if not len(self.key) and len(parts) == 2:
                 self.key, self.at, self.states, self.filled = parts[1]
             else:
@@ -175,7 +226,7 @@ class Cells:
     @property
     def size(self) -> int:
         """About how many bytes all cells have."""
-        return len(self) * self.width
+        return len(self) * self.width if self.forest is None else self.forest.size + self.waiting * self.width
 
     def slice(self, lo: int, hi: int) -> Cells:
         """The cells from one place to another, once all are in order; nothing is copied."""
@@ -202,9 +253,9 @@ class Cells:
 
     def parts(self) -> dict[str, Any]:
         """All that must be kept to go on later."""
-        self.compact()
-        parts: dict[str, Any] = {"cell key": self.key, "cell at": self.at}
-        for k, (states, filled) in enumerate(zip(self.states, self.filled, strict=True)):
+        some = self.packed()
+        parts: dict[str, Any] = {"cell key": some.key, "cell at": some.at}
+        for k, (states, filled) in enumerate(zip(some.states, some.filled, strict=True)):
             parts |= {f"cell states {k}": self.layouts[k].packed(states, filled), f"cell held {k}": filled}
         return parts
 

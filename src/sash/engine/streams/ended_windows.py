@@ -11,19 +11,23 @@ import pyarrow as pa
 
 from sash.engine.encoding import biased
 from sash.engine.sizes import row_bytes, stretches
-from sash.engine.streams.assigners.base import Positions
+from sash.engine.streams.assigners.base import Ending, Positions
 from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import WindowAnswers
+from sash.engine.streams.forest import Forest
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.query_answers import PlannedQuery, answer_of_rows
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, swept_type
+from sash.engine.streams.standing import answers_of
 from sash.errors import SashError, column_named
 from sash.kernels.sorting import argsort
 
 NONE = np.zeros(0, np.int64)
+ROOM = 8  # how much larger a forest may be than its cells
+FEW = 2048  # cells and windows for which the time of a push is that of the calls it makes
 
 
 class EndedWindows:
@@ -45,9 +49,13 @@ class EndedWindows:
 
         They come in parts where there are limits, some keys in each, or some windows of a key, in the order of both.
         """
-        store: Any = cells.compact() if self.scheme.folded or self.scheme.spans else buffer
+        folds = bool(self.scheme.folded or self.scheme.spans)
         if self.scheme.buffered:
             buffer.compact()
+        if folds and (ending := planted(positions, cells, len(self.scheme.assigners), upto, limits)):
+            yield from self._of(positions, cells, buffer, None, upto, limits, ending)
+            return
+        store: Any = cells.compact() if folds else buffer
         if not len(store.key):
             return
         if limits is None:
@@ -68,10 +76,21 @@ class EndedWindows:
                 yield int(store.key[heads[start]]), int(store.key[heads[stop - 1]])
 
     def _of(
-        self, positions: Positions, cells: Cells, buffer: Buffer, store: Any, upto: int, limits: Limits | None
+        self,
+        positions: Positions,
+        cells: Cells,
+        buffer: Buffer,
+        store: Any,
+        upto: int,
+        limits: Limits | None,
+        ending: list[Ending] | None = None,
     ) -> Iterator[WindowAnswers]:
-        """The answers of the windows of some keys."""
-        ended = [positions.ended(spec, store, upto) for spec in range(len(self.scheme.assigners))]
+        """The answers of the windows of some keys, or, without a store, of those that end in a forest."""
+        ended = (
+            [positions.ended(spec, store, upto) for spec in range(len(self.scheme.assigners))]
+            if ending is None
+            else [_held_by(cells.planted(), each) for each in ending]
+        )
         for spec, start in self.least_starts.items():
             keys, ends = ended[spec]
             whole = positions.starts(spec, keys, ends, store) >= start
@@ -141,6 +160,15 @@ class EndedWindows:
         due_windows: dict[Any, DueWindows] = {}
         columns, starts, dues = [], [], []
         bounds_of: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
+        windows_of: dict[int, DueWindows] = {}
+        for k, planned in enumerate(self.scheme.planned):
+            spec, since = planned.spec, self.since.get(planned.query.name)
+            if (spec, since) not in due_windows:
+                due_windows[spec, since] = _due_windows(positions, spec, key, end, due[spec], store, since)
+            windows_of[k] = due_windows[spec, since]
+        standing = {}
+        if cells.forest is not None:
+            standing = answers_of(self.scheme, cells.forest, {k: windows_of[k] for k in self.scheme.folded})
 
         def bounds(store: Any, windows: DueWindows, place: Any) -> tuple[np.ndarray, np.ndarray]:
             if place not in bounds_of:
@@ -149,13 +177,12 @@ class EndedWindows:
 
         for k, planned in enumerate(self.scheme.planned):
             spec = planned.spec
-            since = self.since.get(planned.query.name)
-            if (spec, since) not in due_windows:
-                due_windows[spec, since] = _due_windows(positions, spec, key, end, due[spec], store, since)
-            windows = due_windows[spec, since]
+            since, windows = self.since.get(planned.query.name), windows_of[k]
             dues.append(windows.due)
             with column_named(planned.query.name):
-                if planned.by_partials:
+                if k in standing:
+                    answer = standing[k]
+                elif planned.by_partials:
                     answer = self.scheme.foldings[k].answer(
                         planned, cells, *bounds(cells, windows, (spec, since, "cells"))
                     )
@@ -232,6 +259,44 @@ def no_answers(scheme: Scheme) -> list[pa.Array]:
             else:
                 columns.append(_typed(answer_of_rows(rows, planned, NONE, NONE), scheme, planned))
     return columns
+
+
+def planted(positions: Positions, cells: Cells, specs: int, upto: int, limits: Limits | None) -> list[Ending] | None:
+    """The windows that end, where a forest answers them faster than all cells in order; these are one then, or none.
+
+    A batch that brings, or ends, about as much as there is, is folded at once.
+    """
+    if not cells.plants:
+        return None
+    forest = cells.forest is not None
+    most = max((cells.settled - 2 * cells.waiting) // (2 if forest else 8), FEW - len(cells))
+    size = cells.size if forest else ROOM * cells.size
+    if most < 0 or (limits is not None and 2 * size > limits.bucket):
+        return None
+    ending = []
+    for spec in range(specs):
+        each = positions.ending(spec, upto, most)
+        if each is None:
+            return None
+        ending.append(each)
+    keys = cells.keys
+    if sum(len(each.ends) * (keys if each.keys is None else 1) for each in ending) > most:
+        return None
+    cells.planted()
+    return ending
+
+
+def _held_by(forest: Forest, ending: Ending) -> tuple[np.ndarray, np.ndarray]:
+    """Keys and ends of those windows that hold a row."""
+    keys, starts, ends = ending
+    if keys is None:
+        there = forest.keys
+        keys, starts, ends = np.repeat(there, len(ends)), np.tile(starts, len(there)), np.tile(ends, len(there))
+    lo, hi, count = forest.ranges(keys, starts, ends)
+    if count == len(keys):
+        return keys, ends
+    some = lo < hi
+    return keys[some], ends[some]
 
 
 def _due_windows(

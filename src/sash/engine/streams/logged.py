@@ -108,7 +108,7 @@ class LoggedOperator(Operator):
     def everything(self, size: int) -> Iterator[pa.Table]:
         """Entries in the place of all, of about so many bytes each."""
         if self.by_cells:
-            cells = self._cells.compact()
+            cells = self._cells.packed()
             step = max(size // max(cells.width, 1), 1)
             for at in range(0, len(cells.key), step):
                 yield cells_table(cells.slice(at, at + step), self._keys, self.scheme.partial_ids)
@@ -220,7 +220,7 @@ class LoggedOperator(Operator):
 
     def open_keys(self) -> int:
         """How many keys have something that a window waits for."""
-        stores: list[Any] = [self._cells.compact(), self._buffer.compact()]
+        stores: list[Any] = [self._cells.packed(), self._buffer.compact()]
         some = np.zeros(len(self._keys), np.bool_)
         for keys in (*(store.key for store in stores), *(rows.codes for rows in self._waiting)):
             some[keys] = True
@@ -228,5 +228,5 @@ class LoggedOperator(Operator):
 
     def open_windows(self) -> int:
         """How many windows by time hold a row and have not ended, each key's on its own."""
-        store: Any = self._cells.compact() if self.by_cells or self.scheme.spans else self._buffer.compact()
+        store: Any = self._cells.packed() if self.by_cells or self.scheme.spans else self._buffer.compact()
         return self._by_time.open_windows(store) if self.scheme.by_time and len(store.key) else 0

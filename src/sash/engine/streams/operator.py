@@ -97,6 +97,7 @@ class Operator:
             else scheme.assigners[0].positions(scheme.assigners)
         )
         self._cells = Cells([each.layout for each in scheme.partials])
+        self._cells.plants = self._coarse is None and self.emit != "updates"
         columns = self._taken(scheme.schema.empty_table(), scheme.needed)
         columns = columns.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else columns
         self._buffer = Buffer(columns.schema, self._arrival or not scheme.by_time)
@@ -493,7 +494,10 @@ class Operator:
         if len(buffer):
             buffer.compact()
             buffer.keep(self._positions.needed(buffer))
-        if len(cells):
+        if cells.forest is not None:
+            keys, cuts = self._positions.cuts()
+            cells.let_go(keys, cuts)
+        elif len(cells):
             cells.compact()
             cells.keep(self._positions.needed(cells))
             if self._coarse is not None and len(cells):
@@ -504,6 +508,7 @@ class Operator:
     def _forget_keys(self) -> None:
         """Number keys anew, without those of which nothing is left, where these are the most."""
         count = len(self._keys)
+        self._cells.compact()
         left = np.zeros(count, np.bool_)
         for store in (self._cells, self._buffer):
             left[store.key] = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -26,34 +26,30 @@ class PartialLayout:
 
     def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
         self.inputs = Inputs(aggregate, dtypes)
-        self._folding = self._made(cell_folding)
-        self.partial = Partial(self._folding.state, self._folding.shape)
+        self._kernels: dict[str, Specialised] = {}
+        folding = self.kernel(cell_folding)
+        self.partial = Partial(folding.state, folding.shape)
 
-    def _made(self, kernel: Kernel) -> Specialised:
-        return specialise(kernel, self.inputs.aggregate, self.inputs.dtypes)
-
-    @cached_property
-    def _run_folding(self) -> Specialised:
-        return self._made(run_folding)
-
-    @cached_property
-    def _joining(self) -> Specialised:
-        return self._made(joining)
+    def kernel(self, kernel: Kernel) -> Specialised:
+        """A kernel for this partial, looked up once."""
+        if kernel.name not in self._kernels:
+            self._kernels[kernel.name] = specialise(kernel, self.inputs.aggregate, self.inputs.dtypes)
+        return self._kernels[kernel.name]
 
     def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, filled: np.ndarray) -> None:
         """Fold rows into the partials of their cells."""
-        self._folding.run(values, cells, states, filled)
+        self.kernel(cell_folding).run(values, cells, states, filled)
 
     def fold_runs(self, values: tuple[np.ndarray, ...], edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The partials of runs of rows, and which of them have a row."""
         states, filled = np.zeros(len(edges) - 1, self.partial.state), np.zeros(len(edges) - 1, np.uint8)
-        self._run_folding.run(values, edges, states, filled)
+        self.kernel(run_folding).run(values, edges, states, filled)
         return states, filled
 
     def join(self, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """The fold of each run of partials, given by their places; of an empty run, zeros."""
         out = np.zeros(len(edges) - 1, self.partial.state)
-        self._joining.run(states, which, edges, out)
+        self.kernel(joining).run(states, which, edges, out)
         return out
 
     def packed(self, states: np.ndarray, filled: np.ndarray) -> np.ndarray | pa.Table:
@@ -87,6 +83,7 @@ class ObjectLayout(PartialLayout):
 
     def __init__(self, aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
         self.inputs = Inputs(aggregate, dtypes)
+        self._kernels = {}
         self.partial = Partial(np.dtype(object), None)
 
     def fold(self, values: tuple[np.ndarray, ...], cells: np.ndarray, states: np.ndarray, filled: np.ndarray) -> None:

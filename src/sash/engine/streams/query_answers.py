@@ -24,11 +24,12 @@ from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.queries import Query
 from sash.kernels.algorithm import FOLD
 from sash.kernels.answers import Answered, finished
-from sash.kernels.compiling import pinned
+from sash.kernels.compiling import Specialised, pinned, specialise
 from sash.kernels.fifo.recalc import ALGORITHM as RECALC
 from sash.kernels.inputs import Inputs, exact
 from sash.kernels.operations.merging import merged, unlowered
 from sash.kernels.slices.partials import columns_of, of_partials
+from sash.kernels.slices.trees import lowering
 from sash.planner import Choice, Task, choose
 from sash.planner.spans import BY_EVENTS, TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
@@ -98,6 +99,30 @@ class Folding:
         assert planned.lifted is not None
         answered = finished(self.aggregate, answered)
         return placed(planned.question.rows, read(planned.question, planned.lifted, planned.selection, answered))
+
+    @cached_property
+    def _lowering(self) -> tuple[Inputs, Specialised]:
+        states = [np.zeros(0, self._layouts[source].partial.state) for source in self.sources]
+        dtypes = tuple(column.dtype for array in states for column in columns_of(array))
+        inputs = Inputs(self.folded, dtypes)
+        return inputs, specialise(lowering, inputs.aggregate, inputs.dtypes)
+
+    def lowered(self, states: list[np.ndarray], filled: np.ndarray) -> Answered:
+        """The answers that partials of windows stand for, one from each source; a flag says whether there are any."""
+        inputs, kernel = self._lowering
+        columns = tuple(column for array in states for column in columns_of(array))
+        out = Answered(np.empty(len(filled), kernel.answer), np.ones(len(filled), np.bool_))
+        kernel.run(inputs.lifted(columns), filled, tuple(out))
+        return finished(self.aggregate, out)
+
+    def read(self, planned: PlannedQuery, answered: Answered, some: slice) -> pa.Array:
+        """Some of the answers as a query shows them."""
+        values, valid = answered
+        if some != slice(0, len(valid)):
+            values, valid = values[some], valid[some]
+        assert planned.given is not None
+        answer = read(planned.question, planned.given, planned.selection, Answered(values, valid))
+        return placed(planned.question.rows, answer)
 
     def _fold(
         self, folded: Aggregate, sources: tuple[int, ...], planned: PlannedQuery, cells: Cells, bounds: Bounds

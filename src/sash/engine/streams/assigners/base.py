@@ -153,6 +153,14 @@ class Numbered(NamedTuple):
     reason: str = ""
 
 
+class Ending(NamedTuple):
+    """Windows that end, whether they hold a row or not, sorted by key and end; without keys, the same of each."""
+
+    keys: np.ndarray | None
+    starts: np.ndarray
+    ends: np.ndarray
+
+
 class Positions(ABC):
     """Where rows of an operator lie, and its windows by extent, each known by its key and its end.
 
@@ -183,6 +191,17 @@ class Positions(ABC):
     def ends_at(self, spec: int, ends: np.ndarray) -> np.ndarray | None:
         """Whether a window ends at some positions, with rows or without; None where only those that ended do."""
         return None
+
+    def ending(self, spec: int, upto: int, most: int) -> Ending | None:
+        """The windows that have ended, as they are known without rows; None where they are not, or more than so many.
+
+        Where all extents say them, and ``cuts`` what is left of cells, a push costs as much as it brings, and ends.
+        """
+        return None
+
+    def cuts(self) -> tuple[np.ndarray | None, np.ndarray]:
+        """Positions before which no window needs a cell any more, one for all keys, or those of some keys."""
+        raise NotImplementedError
 
     @abstractmethod
     def starts(self, spec: int, keys: np.ndarray, ends: np.ndarray, store: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Numbered, Positions, SortedStore
+from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Ending, Numbered, Positions, SortedStore
 from sash.engine.streams.restoring import whole_of
 from sash.errors import SashError
 from sash.kernels.slices.due import bounds_of
@@ -66,6 +66,17 @@ class TimePositions(Positions):
         if self.passed == LEAST or upto == MOST:
             return True
         return any(each.ends_between(self.passed, upto) for each in self.assigners)
+
+    def ending(self, spec: int, upto: int, most: int) -> Ending | None:
+        """The windows that end after what has passed, up to the watermark: the same of all keys."""
+        if self.passed == LEAST or upto == MOST:
+            return None
+        windows = self.assigners[spec].between(self.passed, upto, most)
+        return None if windows is None else Ending(None, *windows)
+
+    def cuts(self) -> tuple[None, np.ndarray]:
+        """Where the first window begins that has not ended."""
+        return None, np.array([self.opens()])
 
     def ends_at(self, spec: int, ends: np.ndarray) -> np.ndarray | None:
         """Whether a window ends at some positions."""
@@ -202,6 +213,13 @@ class EventTimeAssigner(Assigner):
     @abstractmethod
     def ends_between(self, after: int, upto: int) -> bool:
         """Whether any window may end after one time and up to another."""
+
+    def between(self, after: int, upto: int, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Starts and ends of all windows that end after one time and up to another, by end.
+
+        None where only rows say which there are, or where these are more than so many.
+        """
+        return None
 
     @abstractmethod
     def ends_at(self, ends: np.ndarray) -> np.ndarray | None:

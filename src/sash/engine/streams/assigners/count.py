@@ -13,6 +13,7 @@ from sash.engine.streams.assigners.base import (
     MOST,
     NONE,
     Assigner,
+    Ending,
     Numbered,
     Positions,
     SortedStore,
@@ -36,13 +37,42 @@ class CountPositions(Positions):
     def __init__(self, assigners: Sequence[Any]) -> None:
         super().__init__(assigners)
         self.reached, self.answered = NONE, NONE  # rows of each key, and up to which windows have been answered
+        self._came: list[np.ndarray] = []  # keys of which rows came since windows were answered
+        self._passed = NONE  # those of which windows were answered last
 
     def number(self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None) -> Numbered:
         """The number of each row in its key."""
         self.reached, self.answered = (longer(array, keys) for array in (self.reached, self.answered))
         out = np.empty(len(codes), np.int64)
         numbering.count_rows(codes, self.reached, out)
+        self._came.append(codes)
         return Numbered(out)
+
+    @property
+    def _moved(self) -> np.ndarray:
+        """Keys of which rows came since windows were answered."""
+        if len(self._came) != 1 or len(self._came[0]) > 1:
+            self._came = [np.unique(np.concatenate([NONE, *self._came]))]
+        return self._came[0]
+
+    def ending(self, spec: int, upto: int, most: int) -> Ending | None:
+        """The windows whose last row has come since windows were answered."""
+        grid, keys = self.assigners[spec].grid, self._moved
+        if upto == MOST:
+            return None
+        first, last = grid.ending(self.answered[keys], self.reached[keys])
+        counts = np.maximum(last - first + 1, 0)
+        if (count := int(counts.sum())) > most:
+            return None
+        windows = np.arange(count) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+        return Ending(np.repeat(keys, counts), np.maximum(grid.starts(windows), 0), grid.ends(windows))
+
+    def cuts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the first window begins that waits for a row, of the keys of which windows were answered last."""
+        keys = self._passed
+        reached = self.reached[keys]
+        starts = [grid.starts(grid.ending(reached, reached)[0]) for grid in (each.grid for each in self.assigners)]
+        return keys, np.minimum.reduce(starts)
 
     def ended(self, spec: int, store: SortedStore, upto: int) -> tuple[np.ndarray, np.ndarray]:
         """Keys and ends of windows whose last row has come; with ``upto`` beyond all, those that are open, too."""
@@ -67,7 +97,9 @@ class CountPositions(Positions):
 
     def passes(self, upto: int) -> None:
         """All windows whose last row has come were answered."""
-        self.answered = self.reached.copy()
+        keys = self._passed = self._moved
+        self._came = []
+        self.answered[keys] = self.reached[keys]
 
     def needed(self, store: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
@@ -87,6 +119,7 @@ class CountPositions(Positions):
         self.reached, self.answered = counts_of(parts, "reached", keys), counts_of(parts, "answered", keys)
         if len(self.answered) != len(self.reached) or (self.answered > self.reached).any():
             raise refused("answered", "positions that were reached", "others")
+        self._came = [np.flatnonzero(self.answered < self.reached)]
 
     def refuse_unknown(self, store: SortedStore) -> None:
         """Refuse positions beyond the number of rows of their keys."""

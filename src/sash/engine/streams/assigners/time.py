@@ -82,6 +82,14 @@ class TimeAssigner(EventTimeAssigner):
         first, last = self.grid.ending(after, upto)
         return bool(first <= last)
 
+    def between(self, after: int, upto: int, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Starts and ends of all windows that end after one time and up to another."""
+        first, last = map(int, self.grid.ending(after, upto))
+        if last - first >= most:
+            return None
+        windows = np.arange(first, last + 1)
+        return self.grid.starts(windows), self.grid.ends(windows)
+
     def ends_at(self, ends: np.ndarray) -> np.ndarray:
         """Whether a window ends at some times."""
         return self.grid.ends_at(ends)

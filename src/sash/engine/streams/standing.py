@@ -1,0 +1,61 @@
+"""Answers of windows from a forest of cells: all queries at once, each partial folded in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.streams.forest import Forest
+from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.span_windows import DueWindows
+from sash.errors import column_named
+
+TREE = "flatfat"  # the algorithm that a forest is
+
+
+def answers_of(scheme: Scheme, forest: Forest, asked: Mapping[int, DueWindows]) -> dict[int, pa.Array]:
+    """The answers of queries to windows, each by its number; what several ask for is folded once."""
+    if not asked:
+        return {}
+    lists = list({id(windows): windows for windows in asked.values()}.values())
+    edges = np.cumsum([0, *(len(windows.key) for windows in lists)]).tolist()
+    places = {id(windows): slice(edges[k], edges[k + 1]) for k, windows in enumerate(lists)}
+    keys, starts, ends = (_joined(list(arrays)) for arrays in zip(*(each[:3] for each in lists), strict=True))
+    lo, hi, _ = forest.ranges(keys, starts, ends)
+    partials: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    lowered: dict[int, Any] = {}
+    out = {}
+    for k, windows in asked.items():
+        folding, planned = scheme.foldings[k], scheme.planned[k]
+        with column_named(planned.query.name):
+            if id(folding) not in lowered:
+                for source in folding.sources:
+                    if source not in partials:
+                        partials[source] = _folded(scheme, forest, source, keys, lo, hi)
+                states = [partials[source][0] for source in folding.sources]
+                lowered[id(folding)] = folding.lowered(states, partials[folding.sources[0]][1])
+            out[k] = folding.read(planned, lowered[id(folding)], places[id(windows)])
+    return out
+
+
+def _folded(
+    scheme: Scheme, forest: Forest, source: int, keys: np.ndarray, lo: np.ndarray, hi: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A partial of each window: of spans, of those that end in it and those that go on beyond its last slice."""
+    states, filled = forest.fold(source, keys, lo, hi)
+    beyond = scheme.beyond.get(source)
+    if beyond is None:
+        return states, filled
+    last, some = forest.cells_at(beyond, keys, np.maximum(hi - 1, 0))
+    some = some * (hi > lo)
+    both = np.concatenate([states, last])
+    which = np.arange(len(both)).reshape(2, -1).T.ravel()[np.stack([filled, some], 1).ravel() != 0]
+    counts = filled.astype(np.int64) + some
+    return forest.layouts[source].join(both, which, np.append(0, np.cumsum(counts))), (counts != 0).view(np.uint8)
+
+
+def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
