@@ -118,22 +118,22 @@ class Forest:
     def dump(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], list[np.ndarray]]:
         """All cells: keys, positions, partials and flags."""
         keys = self.keys
-        slots, leaves = self._places(keys)
-        key = np.repeat(keys, self.tail[keys] - self.head[keys])
-        return (
-            key,
-            self.slots[slots],
-            [nodes[leaves] for nodes in self.nodes],
-            [live[leaves] for live in self.live],
-        )
+        return self.cells(keys, self.head[keys], self.tail[keys] - self.head[keys])
+
+    def cells(
+        self, keys: np.ndarray, first: np.ndarray, counts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], list[np.ndarray]]:
+        """So many cells of some keys, from a slot of each on."""
+        slots, leaves = self._places(keys, first, counts)
+        states, filled = [nodes[leaves] for nodes in self.nodes], [live[leaves] for live in self.live]
+        return np.repeat(keys, counts), self.slots[slots], states, filled
 
     # Segments
 
-    def _places(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The slots and the leaves of all cells of some keys."""
-        counts = self.tail[keys] - self.head[keys]
+    def _places(self, keys: np.ndarray, first: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The slots and the leaves of so many cells of some keys, from a slot of each on."""
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        slots = within + np.repeat(self.base[keys] + self.head[keys], counts)
+        slots = within + np.repeat(self.base[keys] + first, counts)
         return slots, slots + np.repeat(self.base[keys] + self.room[keys], counts)
 
     def _reserve(self, keys: int) -> None:
@@ -159,7 +159,7 @@ class Forest:
         full = self.tail[keys] + fresh > self.room[keys]
         keys, fresh = keys[full], fresh[full]
         counts = self.tail[keys] - self.head[keys]
-        slots, leaves = self._places(keys)
+        slots, leaves = self._places(keys, self.head[keys], self.tail[keys] - self.head[keys])
         at, states, filled = (
             self.slots[slots],
             [each[leaves] for each in self.nodes],
@@ -173,7 +173,7 @@ class Forest:
 
     def _fill(self, keys: np.ndarray, at: np.ndarray, states: list[np.ndarray], filled: list[np.ndarray]) -> None:
         """Write the cells of keys, and the trees above them."""
-        slots, leaves = self._places(keys)
+        slots, leaves = self._places(keys, self.head[keys], self.tail[keys] - self.head[keys])
         self.slots[slots] = at
         for k, layout in enumerate(self.layouts):
             self.nodes[k][leaves], self.live[k][leaves] = states[k], filled[k]

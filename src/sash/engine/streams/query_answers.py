@@ -120,8 +120,8 @@ class Folding:
         values, valid = answered
         if some != slice(0, len(valid)):
             values, valid = values[some], valid[some]
-        assert planned.given is not None
-        answer = read(planned.question, planned.given, planned.selection, Answered(values, valid))
+        assert planned.lifted is not None
+        answer = read(planned.question, planned.lifted, planned.selection, Answered(values, valid))
         return placed(planned.question.rows, answer)
 
     def _fold(

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.streams.cells import Cells
 from sash.engine.streams.forest import Forest
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_windows import DueWindows
 from sash.errors import column_named
+from sash.planner.spans import TECHNIQUES
 
 TREE = "flatfat"  # the algorithm that a forest is
+BY_TREE = (None, TREE, *TECHNIQUES)  # names that leave windows to it
 
 
 def answers_of(scheme: Scheme, forest: Forest, asked: Mapping[int, DueWindows]) -> dict[int, pa.Array]:
@@ -29,15 +32,19 @@ def answers_of(scheme: Scheme, forest: Forest, asked: Mapping[int, DueWindows]) 
     lowered: dict[int, Any] = {}
     out = {}
     for k, windows in asked.items():
-        folding, planned = scheme.foldings[k], scheme.planned[k]
+        folding, planned, place = scheme.foldings[k], scheme.planned[k], places[id(windows)]
         with column_named(planned.query.name):
+            if planned.query.using not in BY_TREE:
+                some, *bounds = gathered(forest, keys[place], lo[place], hi[place])
+                out[k] = folding.answer(planned, some, *bounds)
+                continue
             if id(folding) not in lowered:
                 for source in folding.sources:
                     if source not in partials:
                         partials[source] = _folded(scheme, forest, source, keys, lo, hi)
                 states = [partials[source][0] for source in folding.sources]
                 lowered[id(folding)] = folding.lowered(states, partials[folding.sources[0]][1])
-            out[k] = folding.read(planned, lowered[id(folding)], places[id(windows)])
+            out[k] = folding.read(planned, lowered[id(folding)], place)
     return out
 
 
@@ -55,6 +62,18 @@ def _folded(
     which = np.arange(len(both)).reshape(2, -1).T.ravel()[np.stack([filled, some], 1).ravel() != 0]
     counts = filled.astype(np.int64) + some
     return forest.layouts[source].join(both, which, np.append(0, np.cumsum(counts))), (counts != 0).view(np.uint8)
+
+
+def gathered(forest: Forest, keys: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> tuple[Cells, np.ndarray, np.ndarray]:
+    """The cells that some windows have, sorted by key and end, and where those of each begin and end among them."""
+    heads = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    counts = np.diff(np.append(heads, len(keys)))
+    first, last = lo[heads], hi[heads + counts - 1]
+    sizes = np.maximum(last - first, 0)
+    cells = Cells(forest.layouts)
+    cells.key, cells.at, cells.states, cells.filled = forest.cells(keys[heads], first, sizes)
+    moved = np.repeat(np.cumsum(sizes) - sizes - first, counts)
+    return cells, lo + moved, hi + moved
 
 
 def _joined(arrays: list[np.ndarray]) -> np.ndarray:
