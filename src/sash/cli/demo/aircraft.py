@@ -49,7 +49,7 @@ def aircraft(stage: Stage) -> Part:
         answers=[_table(found)],
         file=piped.file,
         plan=piped.plan,
-        timings=_timings(stage),
+        timings=_timings(stage) if stage.compare else [],
         remark=(
             "Spark’s window() takes one moment, not a start and an end. A join with a table of windows compares every "
             f"flight with every window, so that it was given {DAYS} days; a list of windows for each flight (explode) "

@@ -23,7 +23,7 @@ def delays(stage: Stage) -> Part:
     shown = {
         stage.flights.airlines[code]: found[found["carrier"] == code].groupby("day").last() for code in carriers[:SHOWN]
     }
-    timings, alone = _timings(stage, carriers)
+    alone = carriers[min(3, len(carriers) - 1)]
     return Part(
         name="delays",
         title="How late is late, lately?",
@@ -40,10 +40,11 @@ def delays(stage: Stage) -> Part:
         answers=[_table(stage, found, carriers)],
         file=piped.file,
         plan=piped.plan,
-        timings=timings,
+        timings=_timings(stage, carriers, alone) if stage.compare else [],
         remark=(
             "Spark’s percentile takes longer the longer frames are: to keep the demo short, 7 days were measured on "
-            f"{alone} alone, for both. Spark has its segment tree on. One run each: of Sash after the pipeline, of "
+            f"{stage.flights.airlines[alone]} alone, for both. Spark has its segment tree on. One run each: of Sash "
+            "after the pipeline, of "
             "Spark after one on a small carrier."
         ),
         ran=piped.ran,
@@ -71,10 +72,9 @@ def _table(stage: Stage, found: Any, carriers: list[str]) -> Answers:
     return Answers(title, head, rows, words=("carrier",))
 
 
-def _timings(stage: Stage, carriers: list[str]) -> tuple[list[Timing], str]:
-    """The seconds of each kind of column, and the carrier that was measured alone."""
+def _timings(stage: Stage, carriers: list[str], alone: str) -> list[Timing]:
+    """The seconds of each sort of column; one carrier is measured alone."""
     flights = stage.spark.read.parquet(str(stage.data / "flights"))
-    alone = carriers[min(3, len(carriers) - 1)]
     flights.createOrReplaceTempView("flights")
     flights.where(f"carrier = '{alone}'").createOrReplaceTempView("alone")
     flights.where(f"carrier = '{carriers[-1]}'").createOrReplaceTempView("small")
@@ -101,10 +101,9 @@ def _timings(stage: Stage, carriers: list[str]) -> tuple[list[Timing], str]:
     no_rank = stage.refused(f"select {ranked} from flights")
     said = f"Spark: “{no_distinct}”; here as size(collect_set(…))" if no_distinct else "Spark: size(collect_set(…))"
     cannot = "Spark refuses it: its ranks are among all rows up to the current one" if no_rank else ""
-    timings = [
+    return [
         both("median and p99, last 100 flights", few, few),
         both("median and p99, last 7 days, one carrier", long, long, "alone", name),
         both("distinct destinations, last 7 days, one carrier", distinct, sets, "alone", said),
         both("rank among the last 1,000 flights", place, None, note=cannot),
     ]
-    return timings, name

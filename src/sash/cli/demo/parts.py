@@ -76,6 +76,7 @@ class Stage:
     out: Path
     flights: Flights
     step: Callable[[str], AbstractContextManager[None]]
+    compare: bool  # whether Spark is asked the same in its own words
     built: dict[str, Any] = field(default_factory=dict)
 
     def piped(self, name: str) -> Piped:

