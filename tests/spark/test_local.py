@@ -66,6 +66,11 @@ def test_a_script_runs_with_aggregates_of_a_module_beside_it(tmp_path):
     assert session == "3 local[1]"
 
 
+def test_a_session_that_runs_keeps_its_settings(spark):
+    before = dict(spark.conf.getAll)
+    assert dict(sash.local_spark(cores=7).conf.getAll) == before
+
+
 @pytest.fixture
 def frame(spark):
     return spark.createDataFrame(pa.table({"t": pa.array([1, 2], pa.timestamp("us")), "v": [1.0, 2.0]}))

@@ -29,7 +29,7 @@ LOCAL = {
 
 
 def local_spark(conf: Mapping[str, Any] | None = None, *, cores: int | None = None) -> SparkSession:
-    """Start a Spark session on this machine that suits Sash, or take the one that runs.
+    """Start a Spark session on this machine that suits Sash, or take the one that runs, with these settings alone.
 
     Its workers run this Python, also in a virtual environment that is not activated; state is in RocksDB, rows go to
     Python in large batches of Arrow, a shuffle makes two partitions a core, and the log has errors only. Where there
@@ -50,7 +50,8 @@ def local_spark(conf: Mapping[str, Any] | None = None, *, cores: int | None = No
     count = cores or usable_cores()
     failures.install()
     sizes = {"spark.master": f"local[{count}]", "spark.sql.shuffle.partitions": str(2 * count)}
-    return made({**LOCAL, **sizes, **(conf or {})})
+    running = SparkSession.getActiveSession() is not None
+    return made({**({} if running else {**LOCAL, **sizes}), **(conf or {})})
 
 
 def quiet_session(
