@@ -18,6 +18,7 @@ from sash.spark.java import ensure_java
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 LOCAL = {
+    "spark.app.name": "sash",
     PROVIDER: ROCKSDB,
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
@@ -64,6 +65,7 @@ def quiet_session(
     failures.install()
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it would print what is told already
     conf = {
+        "spark.app.name": "sash",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "true",
         "spark.log.level": "OFF",
@@ -81,4 +83,4 @@ def made(conf: Mapping[str, Any]) -> SparkSession:
     if "spark.remote" not in conf:
         ensure_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return SparkSession.builder.appName("sash").config(map=dict(conf)).getOrCreate()
+    return SparkSession.builder.config(map=dict(conf)).getOrCreate()
