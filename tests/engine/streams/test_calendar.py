@@ -41,7 +41,7 @@ def test_months_begin_at_midnight_where_the_clocks_are(times, slide, length, zon
         inside = sum(start <= instant < end for instant in instants)
         if inside:
             expected[end] = (start, inside)
-    found = {row["window_end"]: (row["n_start"], row["n"]) for row in out.to_pylist()}
+    found = {row["window_end"]: (row["window_start"], row["n"]) for row in out.to_pylist()}
     assert found == expected
 
 
@@ -54,7 +54,7 @@ def test_a_month_of_days_samples_the_month():
 def test_an_offset_moves_the_starts_of_months():
     out = stream([datetime(2024, 2, 14)]).query("n", sf.count(), range="1 month")
     moved = sash.stream(out._source.frame, time="ts", offset="14 days").query("n", sf.count(), range="1 month")
-    assert moved.results(starts=True)["n_start"].to_pylist() == [datetime(2024, 1, 15)]
+    assert moved.results(starts=True)["window_start"].to_pylist() == [datetime(2024, 1, 15)]
 
 
 @pytest.mark.parametrize(("day", "hours"), [(datetime(2026, 3, 29), 23), (datetime(2026, 10, 25), 25)])
@@ -69,7 +69,7 @@ def test_days_and_hours_last_as_long_when_clocks_change(day, hours):
     assert all(end.hour == 0 for end in ends)
     assert sum(daily["n"].to_pylist()) == 2 * hours
     monthly = stream(times, "Europe/Berlin").query("n", sf.count(), range="1 month").results(starts=True)
-    assert monthly["n_start"].to_pylist()[0] == day.replace(day=1, tzinfo=BERLIN)
+    assert monthly["window_start"].to_pylist()[0] == day.replace(day=1, tzinfo=BERLIN)
     first, end = day.replace(day=1, tzinfo=BERLIN).astimezone(UTC), monthly["window_end"].to_pylist()[0]
     assert end.astimezone(UTC) - first == timedelta(days=31, hours=hours - 24)
 

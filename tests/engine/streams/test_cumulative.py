@@ -88,7 +88,7 @@ def test_flinks_example_of_cumulate():
     })  # fmt: skip
     board = sash.stream(bids, time="bidtime")
     board = board.query("total", sf.sum("price"), range=sash.cumulate("10 minutes", step="2 minutes"))
-    out = [(row["total_start"].minute, row["window_end"].minute, row["total"])
+    out = [(row["window_start"].minute, row["window_end"].minute, row["total"])
            for row in board.results(starts=True).to_pylist()]  # fmt: skip
     assert out == [(0, 6, 4.0), (0, 8, 6.0), (0, 10, 11.0), (10, 12, 3.0), (10, 14, 4.0), (10, 16, 4.0),
                    (10, 18, 10.0), (10, 20, 10.0)]  # fmt: skip

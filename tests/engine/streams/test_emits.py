@@ -76,6 +76,15 @@ def test_updates_of_counts_tell_of_windows_that_are_not_full():
     assert operator.close().num_rows == 0
 
 
+def test_windows_that_are_alike_have_one_start():
+    events = pa.table({"ts": pa.array([61_000_000, 121_000_000], pa.timestamp("us")), "v": [1, 2]})
+    board = sash.stream(events, time="ts").query({"n": sf.count(), "s": sf.sum("v")}, range="1 minute")
+    for emit in ("final", "changes", "updates"):
+        out = board.results(emit=emit, starts=True)
+        assert out.column_names == ["window_start", "window_end", "n", "s"]
+        assert out["window_start"].cast(pa.int64()).to_pylist() == [60_000_000, 120_000_000]
+
+
 def test_starts_are_those_of_each_query():
     events = pa.table({"ts": pa.array([61_000_000], pa.timestamp("us"))})
     board = sash.stream(events, time="ts").query("a", sf.count(), range="1 minute")

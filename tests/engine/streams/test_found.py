@@ -152,7 +152,9 @@ def test_batches_may_differ_in_whether_null_is_allowed():
 def test_columns_do_not_hide_each_other():
     board = sash.stream(pa.table({"v": [1]})).query("q", sf.count(), range=1)
     with pytest.raises(SashError, match="there is a column q_start already"):
-        board.query("q_start", sf.count(), range=1).results(starts=True)
+        board.query("q_start", sf.count(), range=2).results(starts=True)
+    with pytest.raises(SashError, match="there is a column window_start already"):
+        board.query("window_start", sf.count(), range=1).results(starts=True)
     with pytest.raises(SashError, match="there is a column late already"):
         board.query("late", sf.count(), range=1).results(late=True)
     with pytest.raises(SashError, match="starts are of windows by time and by count"):

@@ -1,5 +1,7 @@
 """What comes too late, or has no place, is set aside with the reason; nothing is lost in silence."""
 
+import warnings
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ import sash
 from engine.streams.stream_oracle import ANSWERS, same
 from engine.streams.test_windows import SCHEMA, microseconds, queries, rows, table, time_board
 from sash import functions as sf
+from sash.errors import SashWarning
 
 
 @given(st.lists(st.lists(rows, max_size=6), max_size=6), queries(), st.integers(0, 10))
@@ -116,3 +119,15 @@ def test_an_operator_that_failed_half_way_says_so():
         operator.push(table([]))
     operator.restore(state)
     assert operator.push(table([{"ts": 0, **big}, {"ts": 9, **big}]))["s"].to_pylist() == [2**62]
+
+
+def test_results_say_how_many_rows_are_in_none_of_them():
+    loads = pa.table({"ts": pa.array([1, None, 2, None], pa.timestamp("us")), "load": [1, 2, 3, 4]})
+    board = sash.stream(loads, time="ts").query("n", sf.count(), range="1 minute")
+    with pytest.warns(SashWarning, match=r"^2 rows are in no window, and so in no answer; board\.late\(\) has them"):
+        assert board.results()["n"].to_pylist() == [2]
+    assert board.late().num_rows == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert board.results(late=True).num_rows == 3
+        assert sash.stream(loads.slice(0, 1), time="ts").query("n", sf.count(), range="1 minute").results().num_rows

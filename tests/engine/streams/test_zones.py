@@ -69,7 +69,7 @@ def days_of(moments, days, length, zone, offset):
 def test_days_begin_when_clocks_say(moments, days, length, zone, hours):
     board = sash.stream(table(moments), time="ts", zone=zone, offset=timedelta(hours=hours))
     out = board.query("n", sf.count(), range=f"{length} days", slide=f"{days} days").results(starts=True)
-    found = {row["window_end"]: (row["n_start"], row["n"]) for row in out.to_pylist()}
+    found = {row["window_end"]: (row["window_start"], row["n"]) for row in out.to_pylist()}
     assert found == days_of(moments, days, length, ZoneInfo(zone), timedelta(hours=hours))
 
 
@@ -99,7 +99,7 @@ def test_a_day_grows_by_hours_that_pass(moments, name, hours, cut):
         operator = board.open(starts=True)
         operator.restore(state)
     out = pa.concat_tables([*answers, operator.close()])
-    assert {row["window_end"]: (row["n_start"], row["n"]) for row in out.to_pylist()} == expected
+    assert {row["window_end"]: (row["window_start"], row["n"]) for row in out.to_pylist()} == expected
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_day_is_as_long_as_its_clocks_say(zone, day, hours):
     out = board.query("n", sf.count(), range="1 day").query("h", sf.count(), range="1 hour")
     daily = [each for each in out.results()["n"].to_pylist() if each is not None]
     assert daily[0] == 2 * hours
-    elapsed = board.query("n", sf.count(), range="24 hours").results(starts=True)["n_start"].to_pylist()
+    elapsed = board.query("n", sf.count(), range="24 hours").results(starts=True)["window_start"].to_pylist()
     assert all(start.astimezone(UTC).hour == 0 for start in elapsed)
 
 

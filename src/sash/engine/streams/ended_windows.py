@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sash.engine.encoding import biased
 from sash.engine.sizes import row_bytes, stretches
@@ -39,8 +40,17 @@ class EndedWindows:
         if starts and (hidden := [each for each in scheme.assigners if not each.known_starts]):
             raise SashError(f"starts are of windows by time and by count, got windows by {hidden[0].kind}")
         taken = {*scheme.key_names, *(query.name for query in scheme.queries)}
-        if starts and (both := [query.name for query in scheme.queries if f"{query.name}_start" in taken]):
-            raise SashError(f"starts cannot be added: there is a column {both[0]}_start already; rename the query")
+        if starts and (both := [name for name in self.start_names if name in taken]):
+            raise SashError(f"starts cannot be added: there is a column {both[0]} already; rename the query")
+
+    @property
+    def start_names(self) -> list[str]:
+        """The columns of starts: one where all windows are alike, otherwise one for each query."""
+        return ["window_start"] if self._alike else [f"{query.name}_start" for query in self.scheme.queries]
+
+    @property
+    def _alike(self) -> bool:
+        return len(self.scheme.assigners) == 1
 
     def answers(
         self, positions: Positions, cells: Cells, buffer: Buffer, upto: int, limits: Limits | None = None
@@ -228,11 +238,14 @@ class EndedWindows:
         names, columns = list(scheme.key_names), keys.values(answers.key)
         columns = [column.cast(dtype) if column.type != dtype else column
                    for column, dtype in zip(columns, scheme.key_types, strict=True)]  # fmt: skip
+        if self.with_starts and self._alike:
+            names += self.start_names
+            columns.append(_shown(pc.coalesce(*answers.starts), scheme.assigners[0].start_type))
         names.append("window_end")
         columns.append(_shown(answers.shown, scheme.end_type))
         for k, query in enumerate(scheme.queries):
-            if self.with_starts:
-                names.append(f"{query.name}_start")
+            if self.with_starts and not self._alike:
+                names.append(self.start_names[k])
                 columns.append(_shown(answers.starts[k], scheme.assigners[scheme.planned[k].spec].start_type))
             names.append(query.name)
             columns.append(answers.columns[k])

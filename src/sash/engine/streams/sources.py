@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -20,7 +21,7 @@ from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.slice_partials import PARTIALS
 from sash.engine.streams.times import ticks_of
 from sash.engine.tables import NULLABLE, as_arrow, column_names, kind_of, one_array
-from sash.errors import Refused, SashError
+from sash.errors import Refused, SashError, SashWarning, outside
 from sash.expressions.evaluation import evaluate
 from sash.planner.streams import StreamPlan
 
@@ -80,6 +81,8 @@ class TableSource(Source):
         operator.unmoved()
         tables = [*self._pushed(board, operator), operator.close()]
         answers = pa.concat_tables(tables).combine_chunks()
+        if operator.late_count and not late:
+            warn_of_late(operator.late_count)
         return like(self.frame, with_late(answers, operator.late()) if late else answers, exact=emit == PARTIALS)
 
     def _pushed(self, board: Any, operator: Operator) -> Iterator[pa.Table]:
@@ -102,6 +105,13 @@ class TableSource(Source):
         operator.push(self.table)
         operator.close()
         return like(self.frame, operator.late())
+
+
+def warn_of_late(count: int) -> None:
+    """Say that rows are in no answer, to one who did not ask for them."""
+    rows = "1 row is" if count == 1 else f"{count:,} rows are"
+    message = f"{rows} in no window, and so in no answer; board.late() has them with the reason"
+    warnings.warn(message, SashWarning, stacklevel=outside())
 
 
 def like(frame: Any, table: pa.Table, exact: bool = False) -> Any:
