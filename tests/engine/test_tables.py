@@ -294,14 +294,3 @@ def test_what_is_no_frame_and_what_are_no_columns():
     for name in (1, ""):
         with pytest.raises(SashError, match="the name of a column must be a non-empty string, got"):
             sash.withColumns(WORDS, {name: sf.count().over(ALL)})
-
-
-def test_ordered_categories_are_in_the_order_of_their_texts():
-    values, order = ["low", "high", "mid"], ["low", "mid", "high"]
-    frames = [
-        pd.DataFrame({"c": pd.Categorical(values, categories=order, ordered=True)}),
-        pl.DataFrame({"c": pl.Series(values, dtype=pl.Enum(order))}),
-    ]
-    for frame in frames:
-        out = sash.withColumns(frame, {"place": sf.rank().over(Window.orderBy("c"))})
-        assert dict(zip(values, out["place"].to_list(), strict=True)) == {"high": 1, "low": 2, "mid": 3}

@@ -1,7 +1,8 @@
 """Arrow columns as 64-bit keys: what sorting and hashing see of values of any type.
 
 Order and equality are Spark's: NaN equals itself and is above all numbers, -0.0 equals 0.0, NULLs equal each
-other, strings compare by their bytes. A column has one key where its values leave room for NULL.
+other, strings compare by their bytes, ordered categories as they are ordered. A column has one key where its values
+leave room for NULL.
 """
 
 from __future__ import annotations
@@ -143,6 +144,8 @@ def _ordered(array: pa.Array) -> list[np.ndarray]:
         return [biased(_numbers(array, np.dtype(f"i{kind.bit_width // 8}")).astype(np.int64, copy=False))]
     if _is_string(kind):
         return [_string_keys(array)]
+    if kinds.is_dictionary(kind) and kind.ordered:  # categories are in an order of their own
+        return [array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)]
     if kinds.is_dictionary(kind):
         values, indices = _looked_up(array)
         return [combined(_placed(_ordered(values), values))[indices]]

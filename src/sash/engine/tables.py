@@ -106,8 +106,19 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if kind.value_type not in TEXTS:
         return _plain(column.cast(kind.value_type))
     column = null_by_index(column)
+    if kind.ordered:
+        return _of_one_order(column)
     if column.num_chunks > 1 and _may_overflow(column):
         return _plain(column.cast(kind.value_type))
+    return column
+
+
+def _of_one_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Ordered categories; refused where chunks do not agree about the order."""
+    if any(not chunk.dictionary.equals(column.chunk(0).dictionary) for chunk in column.chunks[1:]):
+        raise SashError("the ordered categories of a column must be the same in all its chunks, got others")
+    if column.num_chunks and len(column.chunk(0).dictionary.unique()) < len(column.chunk(0).dictionary):
+        raise SashError("ordered categories must differ from each other, got one of them twice")
     return column
 
 

@@ -126,7 +126,11 @@ def _value(column: Column, table: pa.Table) -> Value:
         return choice(column, table)
     if column.name not in _OPERATIONS:
         raise SashError(f"there is no function {column.name!r}, used in {column!r}")
-    return _applied(column, _OPERATIONS[column.name], [_operand(each, table) for each in column.operands], table)
+    operands = [_value(each, table) for each in column.operands]
+    if column.name in comparing.BY_ORDER:
+        operands = _guarded(column, lambda: comparing.by_category(operands))
+    operands = [each if isinstance(each, Months) else plain(each) for each in operands]
+    return _applied(column, _OPERATIONS[column.name], operands, table)
 
 
 def _applied(column: Column, operation: Callable[..., Value], operands: list[Value], table: pa.Table) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sash.errors import SashError
 from sash.expressions import Column
 from sash.libraries import is_pandas_on_spark
 from sash.planner import Plan
@@ -67,6 +68,9 @@ def _all_but(index: list[str], frame: Any) -> list[str]:
 
 def _with_index(frame: Any) -> tuple[Any, list[str]]:
     """The frame of the pandas API as a Spark DataFrame, and the columns in which it has the index."""
+    for name, dtype in frame.dtypes.items():
+        if str(dtype) == "category":
+            raise SashError(f"the column {name!r} is categorical, of which Spark has the codes alone; cast it to str")
     known = {str(name) for name in frame.columns}
     names = [
         name if isinstance(name, str) and name not in known else f"__sash_index_{level}"

@@ -22,6 +22,41 @@ _PLAIN = {
 }
 
 
+BY_ORDER = frozenset({"<", "<=", ">", ">=", "greatest", "least"})
+
+
+def by_category(values: Sequence[Value]) -> list[Value]:
+    """Ordered categories, and constants beside them, as their places in the order; other values as they are."""
+    ordered = [each for each in values if _is_ordered(each)]
+    if not ordered:
+        return list(values)
+    categories = _categories(ordered[0])
+    return [_place(each, categories) for each in values]
+
+
+def _place(value: Value, categories: list[str]) -> Value:
+    """Where a value stands among categories; without any, of no rows, anywhere."""
+    if _is_ordered(value):
+        if categories != _categories(value):
+            raise Trouble("ordered categories compare with the same ones only; cast both to string to compare texts")
+        chunks = value.chunks if isinstance(value, pa.ChunkedArray) else [value]
+        return pa.chunked_array([chunk.indices.cast(pa.int64()) for chunk in chunks], pa.int64())
+    if not is_scalar(value):
+        raise Trouble("ordered categories compare with the same ones only; cast them to string to compare texts")
+    if categories and value.is_valid and value.as_py() not in categories:
+        raise Trouble(f"{value.as_py()!r} is none of the ordered categories {', '.join(map(repr, categories))}")
+    return pa.scalar(categories.index(value.as_py()) if categories and value.is_valid else None, pa.int64())
+
+
+def _is_ordered(value: Value) -> bool:
+    return isinstance(value, pa.Array | pa.ChunkedArray) and pa.types.is_dictionary(value.type) and value.type.ordered
+
+
+def _categories(value: Value) -> list[str]:
+    chunks = value.chunks if isinstance(value, pa.ChunkedArray) else [value]
+    return chunks[0].dictionary.to_pylist() if chunks else []
+
+
 def comparison(sign: str) -> Callable[[Value, Value], Value]:
     """The function that compares two values by that sign."""
     return lambda left, right: compare(sign, left, right)
