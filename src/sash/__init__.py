@@ -69,9 +69,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'sash' has no attribute {name!r}")
     module = import_module(_HOMES[name])
-    found = module if module.__name__ == f"sash.{name}" else getattr(module, name)
-    globals()[name] = found
-    return found
+    attribute = module if module.__name__ == f"sash.{name}" else getattr(module, name)
+    globals()[name] = attribute
+    return attribute
 
 
 def __dir__() -> list[str]:

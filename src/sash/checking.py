@@ -89,8 +89,8 @@ def taken(aggregate: Aggregate, samples: Any) -> tuple[Aggregate, tuple[np.ndarr
     rows = [row for row in rows if not any(value is None for value in row)]
     if not rows:
         raise SashError(f"samples must hold at least one row that is not NULL, got {samples!r}")
-    kept = [rows[k] for k in np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)]
-    columns = tuple(_column(column, dtype) for column in zip(*kept, strict=True))
+    sample = [rows[k] for k in np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)]
+    columns = tuple(_column(column, dtype) for column in zip(*sample, strict=True))
     definition = aggregate.of(tuple(column.dtype for column in columns))
     if definition.cast:
         columns = tuple(_cast(column, definition) for column in columns)
@@ -98,8 +98,8 @@ def taken(aggregate: Aggregate, samples: Any) -> tuple[Aggregate, tuple[np.ndarr
         for column in columns:
             _require_numbers(column)
     if columns and (definition.cast or definition.compiled):
-        kept = list(zip(*(column.tolist() for column in columns), strict=True))
-    return definition, columns, kept
+        sample = list(zip(*(column.tolist() for column in columns), strict=True))
+    return definition, columns, sample
 
 
 def _values(samples: Any) -> tuple[list[Any], np.dtype | None]:

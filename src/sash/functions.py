@@ -42,13 +42,13 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"sash.functions has no {name}{hint}")
 
 
-def call_of(declared: d.Function, given: dict[str, Any]) -> Call:
+def call_of(declared: d.Function, arguments: dict[str, Any]) -> Call:
     """The call of a function with what is given for its parameters."""
     columns: list[Any] = []
     constants: list[Any] = []
     condition = ignored = None
     for parameter in declared.parameters:
-        value = given[parameter.name]
+        value = arguments[parameter.name]
         if parameter.takes == d.COLUMN or (parameter.takes == d.ROWS and not (isinstance(value, str) and value == "*")):
             columns.append(value)
         elif parameter.takes == d.COLUMNS:
@@ -84,13 +84,13 @@ def _where(count: Callable[..., Call], condition: Any) -> Call:
 
 def signature_of(declared: d.Function) -> inspect.Signature:
     """What Python is told of the parameters of a function."""
-    kinds = inspect.Parameter
-    made = []
+    Parameter = inspect.Parameter
+    parameters = []
     for each in declared.parameters:
-        kind = kinds.VAR_POSITIONAL if each.takes == d.COLUMNS else kinds.POSITIONAL_OR_KEYWORD
-        default = kinds.empty if each.default is d.REQUIRED else each.default
-        made.append(kinds(each.name, kinds.KEYWORD_ONLY if each.keyword else kind, default=default))
-    return inspect.Signature(made)
+        how = Parameter.VAR_POSITIONAL if each.takes == d.COLUMNS else Parameter.POSITIONAL_OR_KEYWORD
+        default = Parameter.empty if each.default is d.REQUIRED else each.default
+        parameters.append(Parameter(each.name, Parameter.KEYWORD_ONLY if each.keyword else how, default=default))
+    return inspect.Signature(parameters)
 
 
 def _function(declared: d.Function) -> Callable[..., Call]:

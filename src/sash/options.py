@@ -96,8 +96,8 @@ def _bytes(name: str, value: Any) -> int:
     size = None
     if isinstance(value, int) and not isinstance(value, bool):
         size = value
-    elif isinstance(value, str) and (found := SIZE.fullmatch(value)):
-        size = int(float(found[1]) * 1024 ** STEPS[found[2].lower()])
+    elif isinstance(value, str) and (match := SIZE.fullmatch(value)):
+        size = int(float(match[1]) * 1024 ** STEPS[match[2].lower()])
     if size is None or size < 1:
         raise SashError(f"{name} must be a number of bytes, such as 2**30, '2g' or '512 MB', got {value!r}")
     return size

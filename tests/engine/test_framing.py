@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sash.engine.framing import edges_among, frame_bounds, kept_before, remapped
+from sash.engine.framing import edges_among, frame_bounds, remapped, selected_before
 from sash.errors import SashError
 from sash.expressions import col
 from sash.windows import Window
@@ -519,7 +519,7 @@ def test_frames_over_the_rows_kept_hold_just_these(data, bounds, exclude):
     rows = len(keys)
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=rows, max_size=rows)) if data else [1, 0, 1], bool)
     framed = frame_bounds(frame, segments=segments, peers=peers_of(keys.to_pylist(), set(segments)), key=keys)
-    before = kept_before(kept)
+    before = selected_before(kept)
     assert before.tolist() == [int(kept[:i].sum()) for i in range(rows + 1)]
     found = remapped(framed.bounds, before)
     survivors = np.flatnonzero(kept)

@@ -153,7 +153,7 @@ def test_of_two_operations_the_name_goes_to_the_one_it_answers():
     assert [choice.name for choice in choose([count, select], "block_sort")] == ["rank_bitset", "block_sort"]
     assert [choice.name for choice in choose([count, select], "swept_bitset")] == ["swept_bitset", "block_sort"]
     assert [choice.name for choice in choose([count, select], "wavelet_matrix")] == ["wavelet_matrix"] * 2
-    assert [choice.asked for choice in choose([count, select], "block_sort")] == [False, True]
+    assert [choice.by_using for choice in choose([count, select], "block_sort")] == [False, True]
 
 
 def test_a_choice_says_what_else_there_was():
@@ -228,7 +228,7 @@ def test_every_algorithm_by_name_agrees_with_the_default(algorithm):
                 choices = sash.explain(rows, asked).sortings[0].steps[0].choices
             except Refused:
                 continue
-            assert algorithm.name in [choice.name for choice in choices if choice.asked]
+            assert algorithm.name in [choice.name for choice in choices if choice.by_using]
             default = sash.withColumns(rows, {"answer": call.over(window)})["answer"]
             assert sash.withColumns(rows, asked)["answer"].equals(default), (call, window)
             answered += 1

@@ -163,12 +163,12 @@ class Aggregate:
         if self.takes == "texts" and not (self.by_place and self.finish is not None):
             raise SashError('takes="texts" needs by_place=True, and finish, which joins them')
         of_one = self.few is not None and self.few[0] in ("smallest", "largest")
-        for trait, asked in (
+        for trait, needed in (
             ("gives_input", self.gives_input),
             ("few", of_one),
             ('takes="values"', self.takes == "values"),
         ):
-            if asked and self.inputs != 1:
+            if needed and self.inputs != 1:
                 raise SashError(f"{self.name}: {trait} needs a lift of one column, got one of {self.inputs}")
         if self.few is not None and not (self.inputs or self.rows):
             raise SashError(f"{self.name}: few needs a lift of a column or of the position, got one of neither")

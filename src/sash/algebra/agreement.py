@@ -27,9 +27,9 @@ def leaves(state: Any) -> list[Any]:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two states are exactly equal, NaN being equal to itself."""
-    for kind in (tuple, list):
-        if isinstance(a, kind) or isinstance(b, kind):
-            return isinstance(a, kind) and isinstance(b, kind) and len(a) == len(b) and all(map(same, a, b))
+    for container in (tuple, list):
+        if isinstance(a, container) or isinstance(b, container):
+            return isinstance(a, container) and isinstance(b, container) and len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return type(a) is type(b) and same(a.tolist(), b.tolist())
     if isinstance(a, dict) and isinstance(b, dict):
@@ -74,9 +74,9 @@ def agree(x: Any, y: Any, operands: Sequence[Any], again: Callable[..., Sequence
 
 def _alike(x: Any, y: Any) -> bool:
     """Whether two states are nested alike."""
-    for kind in (tuple, list):
-        if isinstance(x, kind) or isinstance(y, kind):
-            return isinstance(x, kind) and isinstance(y, kind) and len(x) == len(y) and all(map(_alike, x, y))
+    for container in (tuple, list):
+        if isinstance(x, container) or isinstance(y, container):
+            return isinstance(x, container) and isinstance(y, container) and len(x) == len(y) and all(map(_alike, x, y))
     return True
 
 

@@ -95,8 +95,8 @@ class Call:
 
         """
         if not getattr(window, "is_sash_window", False):
-            kind = type(window).__module__.partition(".")[0]
-            hint = "; write `from sash import Window`" if kind == "pyspark" else ""
+            library = type(window).__module__.partition(".")[0]
+            hint = "; write `from sash import Window`" if library == "pyspark" else ""
             raise SashError(f"over takes a window made with sash.Window, got {_described(window)}{hint}")
         if using is not None and not isinstance(using, str):
             raise SashError(f"using must be the name of an algorithm, got {using!r}")
@@ -156,5 +156,5 @@ class Call:
 
 def _described(thing: Any) -> str:
     kind = type(thing)
-    library = kind.__module__.partition(".")[0]
-    return f"a PySpark {kind.__name__}" if library == "pyspark" else repr(thing)
+    its_type = kind.__module__.partition(".")[0]
+    return f"a PySpark {kind.__name__}" if its_type == "pyspark" else repr(thing)

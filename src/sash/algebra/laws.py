@@ -189,22 +189,22 @@ class _Search:
         """What a function makes of two partials, which must be a partial too."""
         result = self._call(part, function, *states)
         if self.aggregate.compiled and _shape(result) != self.shape:
-            given = f"{part} gives {shown(result)} for {shown(states[0])} and {shown(states[1])}"
-            raise _Broken(part, f"{given}, but lift gives {_shape_in_words(self.shape)}")
+            passed = f"{part} gives {shown(result)} for {shown(states[0])} and {shown(states[1])}"
+            raise _Broken(part, f"{passed}, but lift gives {_shape_in_words(self.shape)}")
         return result
 
     def _call(self, part: str, function: Callable[..., Any], *arguments: Any) -> Any:
         # A state that is a plain Python object can be changed in place, and is used again afterwards.
-        given = arguments if self.aggregate.compiled else copy.deepcopy(arguments)
+        passed = arguments if self.aggregate.compiled else copy.deepcopy(arguments)
         try:
-            result = function(*given)
+            result = function(*passed)
         except Exception as error:
             what = " and ".join(map(shown, arguments)) or "nothing"
             raise _Broken(part, f"{part} raised {type(error).__name__} on {what}: {error}") from error
-        if not self.aggregate.compiled and not same(given, arguments):
+        if not self.aggregate.compiled and not same(passed, arguments):
             raise _Broken(
                 part,
-                f"{part} changed what it was given from {shown(arguments)} to {shown(given)}; "
+                f"{part} changed what it was given from {shown(arguments)} to {shown(passed)}; "
                 "it must make a new state, since the old one is used again",
             )
         return result
@@ -283,11 +283,11 @@ class _Search:
 
     def _try(self, law: _Law, runs: tuple[Run, ...]) -> None:
         """Try a law on a case; where it breaks, or a function does, keep the smallest case that shows it."""
-        found = self._attempt(law, runs)
-        if found is None:
+        broken = self._attempt(law, runs)
+        if broken is None:
             law.trials += 1
             return
-        name, sentence = found
+        name, sentence = broken
         if not law.promised:
             law.sentence = sentence
         elif name not in self.broken:
@@ -318,9 +318,9 @@ class _Search:
             smaller = next(cases, None)
             if smaller is None:
                 break
-            found = self._attempt(law, smaller)
-            if found is not None and found[0] == name:
-                sentence, cases = found[1], _smaller(smaller)
+            broken = self._attempt(law, smaller)
+            if broken is not None and broken[0] == name:
+                sentence, cases = broken[1], _smaller(smaller)
         return sentence
 
     def _operands(self, runs: tuple[Run, ...]) -> str:

@@ -80,27 +80,27 @@ def share(wanted: Sequence[tuple[Aggregate, Hashable]], derive: bool = True) -> 
     >>> [aggregate.name for aggregate, _ in plan.partials]
     ['variance']
     """
-    kept: dict[tuple[PartialKey, Hashable], Aggregate] = {}
+    partials: dict[tuple[PartialKey, Hashable], Aggregate] = {}
     for aggregate, place in wanted:
-        kept.setdefault((partial_key(aggregate), place), aggregate)
+        partials.setdefault((partial_key(aggregate), place), aggregate)
     gone: list[tuple[PartialKey, Hashable]] = []
-    needy = sorted(kept, key=lambda key: len(_sources(key[0])), reverse=True) if derive else []
+    needy = sorted(partials, key=lambda key: len(_sources(key[0])), reverse=True) if derive else []
     for key in needy:  # what most can stand for, first
-        others = [other for other in kept if other != key]
+        others = [other for other in partials if other != key]
         if all(_rule(each, others) for each in (*gone, key)):
-            del kept[key]
+            del partials[key]
             gone.append(key)
-    numbers = {key: number for number, key in enumerate(kept)}
+    numbers = {key: number for number, key in enumerate(partials)}
     answers = []
     for aggregate, place in wanted:
         key = (partial_key(aggregate), place)
         if key in numbers:
             answers.append(Answer((numbers[key],), lambda partial: partial))
             continue
-        rule = _rule(key, list(kept))
+        rule = _rule(key, list(partials))
         assert rule is not None
         answers.append(Answer(tuple(numbers[partial_key(source), place] for source in rule.sources), rule.make))
-    return Shared(tuple((kept[key], key[1]) for key in numbers), tuple(answers))
+    return Shared(tuple((partials[key], key[1]) for key in numbers), tuple(answers))
 
 
 def _sources(target: PartialKey) -> list[Rule]:

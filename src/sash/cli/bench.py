@@ -74,26 +74,28 @@ def compare(
     """Say what moved between two stored results beyond the noise."""
     with told():
         comparing, running, tables = (_harness(name) for name in ("comparing", "running", "tables"))
-        found = comparing.compare(*(_loaded(running, path) for path in (before, after)))
-        if not found.count:
+        comparison = comparing.compare(*(_loaded(running, path) for path in (before, after)))
+        if not comparison.count:
             raise SashError(
                 "the two results have no measurement in common: are they of the same experiments, "
                 "and both quick or both full?"
             )
         rows = [
             [move.name, f"{move.before:.4g} {move.unit}", f"{move.after:.4g}", f"{move.ratio:.2f}"]
-            for move in found.moves
+            for move in comparison.moves
         ]
         if rows:
             tables.show("moved beyond the noise", ["measurement", "before", "after", "ratio"], rows)
-        print(f"\n{len(rows)} of {found.count} measurements moved; up to {found.by_chance:.0f} may by chance.")
-        if found.drift is None:
+        print(
+            f"\n{len(rows)} of {comparison.count} measurements moved; up to {comparison.by_chance:.0f} may by chance."
+        )
+        if comparison.drift is None:
             print("Too few peers were measured to tell whether the machine itself moved.")
         else:
-            print(f"Peers took {found.drift:.2f} times as long, by which times are divided.")
-        for each in found.elsewhere:
+            print(f"Peers took {comparison.drift:.2f} times as long, by which times are divided.")
+        for each in comparison.elsewhere:
             print(f"Measured on something else: {each}.")
-        for word, names in (("no longer", found.gone), ("newly", found.new)):
+        for word, names in (("no longer", comparison.gone), ("newly", comparison.new)):
             for experiment in dict.fromkeys(name[0] for name in names):
                 count = sum(name[0] == experiment for name in names)
                 print(f"{experiment}: {count} {word} measured")

@@ -116,15 +116,15 @@ def interrupted(streaming: bool) -> threading.Event:
     return stopping
 
 
-def values(given: list[str] | None) -> dict[str, str]:
+def values(pairs: list[str] | None) -> dict[str, str]:
     """Variables from ``--set name=value``."""
-    found = {}
-    for each in given or []:
+    values_by_name = {}
+    for each in pairs or []:
         name, equals, value = each.partition("=")
         if not equals or not name.isidentifier():
             raise SashError(f"--set takes a name and a value, such as day=2013-01-01, got {each!r}")
-        found[name] = value
-    return found
+        values_by_name[name] = value
+    return values_by_name
 
 
 @contextmanager
@@ -172,8 +172,8 @@ def _end(as_json: bool, sentence: str, code: int) -> None:
 def _why(error: Exception, log: Path) -> str:
     """Why Spark did not start: what it printed of an exception, or what the error says."""
     printed = log.read_text(errors="replace") if log.exists() else ""
-    told = [line.strip() for line in printed.splitlines() if re.search(r"(Exception|Error)\b.*: ", line)]
-    return told[-1] if told else str(error).strip().splitlines()[0]
+    lines = [line.strip() for line in printed.splitlines() if re.search(r"(Exception|Error)\b.*: ", line)]
+    return lines[-1] if lines else str(error).strip().splitlines()[0]
 
 
 def _counts(loaded: Any) -> str:

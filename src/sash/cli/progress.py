@@ -62,10 +62,10 @@ def stage(log: Path) -> tuple[int, int]:
     try:
         with log.open("rb") as file:
             file.seek(max(log.stat().st_size - 500, 0))
-            told = re.findall(rb"\((\d+) \+ \d+\) / (\d+)\]", file.read())
+            stages = re.findall(rb"\((\d+) \+ \d+\) / (\d+)\]", file.read())
     except OSError:
         return 0, 0
-    return (int(told[-1][0]), int(told[-1][1])) if told else (0, 0)
+    return (int(stages[-1][0]), int(stages[-1][1])) if stages else (0, 0)
 
 
 class Pulse(Reporter):

@@ -41,16 +41,16 @@ class Shell:
         with self._editing():
             while True:
                 try:
-                    asked = self._asked()
+                    line = self._asked()
                 except EOFError:
                     return
                 except KeyboardInterrupt:
                     said("")
                     continue
-                if asked in ("\\q", "quit", "exit"):
+                if line in ("\\q", "quit", "exit"):
                     return
                 try:
-                    for each in self.statements(asked):
+                    for each in self.statements(line):
                         self.obey(each)
                 except SashError as error:
                     said(str(error), "red")
@@ -59,9 +59,9 @@ class Shell:
                 except Exception as error:  # whatever Spark says; the shell goes on
                     said(str(error).strip().split("\n\n")[0], "red")
 
-    def obey(self, asked: str) -> None:
+    def obey(self, line: str) -> None:
         """Do what was asked, and show what comes of it."""
-        text = asked.strip()
+        text = line.strip()
         while text.endswith(";"):
             text = text[:-1].rstrip()
         if not text:
@@ -158,12 +158,12 @@ class Shell:
         if history is not None:
             with contextlib.suppress(OSError):
                 readline.read_history_file(history)
-        found: list[str] = []
+        words: list[str] = []
 
         def complete(word: str, state: int) -> str | None:
             if state == 0:
-                found[:] = self.completions(word)
-            return found[state] if state < len(found) else None
+                words[:] = self.completions(word)
+            return words[state] if state < len(words) else None
 
         readline.set_completer(complete)
         readline.set_completer_delims(" \t\n()[]{}.,;=<>+-*/%'\"")

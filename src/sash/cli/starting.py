@@ -34,14 +34,14 @@ def for_pipeline(said: Any) -> Any:
 def printing_to(file: Path) -> Iterator[None]:
     """Let a Java that is started here print to a file; what this process prints goes on as before."""
     sys.stderr.flush()
-    kept = os.dup(2)
+    stderr = os.dup(2)
     log = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(log, 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
         os.close(log)
 
 

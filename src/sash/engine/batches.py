@@ -19,7 +19,7 @@ def schema_of(schema: Any) -> pa.Schema:
     [DataType(int64), DataType(string)]
     """
     if isinstance(schema, Mapping):
-        schema = pa.schema([pa.field(str(name), _type(name, kind)) for name, kind in schema.items()])
+        schema = pa.schema([pa.field(str(name), _type(name, dtype)) for name, dtype in schema.items()])
     if not isinstance(schema, pa.Schema):
         raise SashError(f"schema must be an Arrow schema or a dict of types, got {type(schema).__name__}")
     if len(set(schema.names)) < len(schema.names):
@@ -27,13 +27,13 @@ def schema_of(schema: Any) -> pa.Schema:
     return schema
 
 
-def _type(name: Any, kind: Any) -> pa.DataType:
-    if isinstance(kind, pa.DataType):
-        return kind
+def _type(name: Any, dtype: Any) -> pa.DataType:
+    if isinstance(dtype, pa.DataType):
+        return dtype
     try:
-        return pa.type_for_alias(kind) if isinstance(kind, str) else pa.from_numpy_dtype(np.dtype(kind))
+        return pa.type_for_alias(dtype) if isinstance(dtype, str) else pa.from_numpy_dtype(np.dtype(dtype))
     except (TypeError, ValueError, pa.ArrowException):
-        raise SashError(f"schema must give {name!r} a type of Arrow or NumPy, got {kind!r}") from None
+        raise SashError(f"schema must give {name!r} a type of Arrow or NumPy, got {dtype!r}") from None
 
 
 def table_of(batch: Any, schema: pa.Schema) -> pa.Table:
@@ -47,9 +47,9 @@ def table_of(batch: Any, schema: pa.Schema) -> pa.Table:
     for field in schema:
         if (found := batch.schema.names.count(field.name)) != 1:
             raise SashError(f"batch must have one column {field.name!r}, got {found or 'none'}")
-        kind = batch.schema.field(field.name).type
-        if kind != field.type:
-            raise SashError(f"batch must have {field.type} in its column {field.name!r}, got {kind}")
+        dtype = batch.schema.field(field.name).type
+        if dtype != field.type:
+            raise SashError(f"batch must have {field.type} in its column {field.name!r}, got {dtype}")
     return as_arrow(batch, schema.names)
 
 
@@ -68,11 +68,11 @@ def _built(columns: Mapping[str, Any], schema: pa.Schema) -> pa.Table:
 def _array(name: str, values: Any, schema: pa.Schema) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
-    kind = schema.field(name).type if name in schema.names else None
+    dtype = schema.field(name).type if name in schema.names else None
     try:
         if isinstance(values, (str, bytes)):
             raise TypeError(f"{values!r} is one value")
-        return pa.array(values, kind)
+        return pa.array(values, dtype)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         why = str(error).splitlines()[0]
-        raise SashError(f"batch must have {kind or 'values'} in its column {name!r}, got others: {why}") from None
+        raise SashError(f"batch must have {dtype or 'values'} in its column {name!r}, got others: {why}") from None

@@ -23,7 +23,7 @@ def together(first: pa.Array, second: pa.Array) -> pa.Array | None:
         return pa.chunked_array([first, second]).unify_dictionaries().combine_chunks()
     first, second = plain(first), plain(second)
     try:
-        kind = common_type([first, second])
-        return pa.concat_arrays([convert(first, kind), convert(second, kind)])
+        dtype = common_type([first, second])
+        return pa.concat_arrays([convert(first, dtype), convert(second, dtype)])
     except (Trouble, pa.ArrowException):
         return None

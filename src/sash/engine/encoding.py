@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as kinds
+from pyarrow import types
 
 from sash.errors import SashError
 from sash.kernels.sorting import argsort
@@ -107,7 +107,7 @@ def _plain(column: Any) -> pa.Array:
     while True:
         if isinstance(column.type, pa.BaseExtensionType):
             column = column.storage
-        elif kinds.is_run_end_encoded(column.type):
+        elif types.is_run_end_encoded(column.type):
             column = pc.run_end_decode(column)
         else:
             return column
@@ -115,7 +115,7 @@ def _plain(column: Any) -> pa.Array:
 
 def _valid(array: pa.Array) -> np.ndarray | None:
     """Which values are not NULL; None where all are."""
-    if kinds.is_dictionary(array.type) and array.dictionary.null_count:
+    if types.is_dictionary(array.type) and array.dictionary.null_count:
         array = array.dictionary.is_valid().take(array.indices).fill_null(False)
         return array.to_numpy(zero_copy_only=False)
     return array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
@@ -128,56 +128,56 @@ def _placed(words: list[np.ndarray], array: pa.Array, nulls_first: bool = True) 
 
 def _ordered(array: pa.Array) -> list[np.ndarray]:
     """Words in the order of the values, the most significant first; of NULLs they say nothing."""
-    kind = array.type
-    if kinds.is_null(kind):
+    dtype = array.type
+    if types.is_null(dtype):
         return [np.zeros(len(array), np.uint64)]
-    if kinds.is_boolean(kind):
+    if types.is_boolean(dtype):
         return [_numbers(array.cast(pa.uint8()), np.uint8).astype(np.uint64)]
-    if kinds.is_floating(kind):
-        return [float_keys(_numbers(array, FLOATS[kind.bit_width]).astype(np.float64, copy=False))]
-    if kinds.is_unsigned_integer(kind):
-        return [_numbers(array, np.dtype(f"u{kind.bit_width // 8}")).astype(np.uint64, copy=False)]
-    if kinds.is_decimal(kind) and kind.bit_width > 64:
+    if types.is_floating(dtype):
+        return [float_keys(_numbers(array, FLOATS[dtype.bit_width]).astype(np.float64, copy=False))]
+    if types.is_unsigned_integer(dtype):
+        return [_numbers(array, np.dtype(f"u{dtype.bit_width // 8}")).astype(np.uint64, copy=False)]
+    if types.is_decimal(dtype) and dtype.bit_width > 64:
         return _wide(array)
-    timelike = kinds.is_temporal(kind) and not kinds.is_interval(kind)
-    if timelike or kinds.is_signed_integer(kind) or kinds.is_decimal(kind):
-        return [biased(_numbers(array, np.dtype(f"i{kind.bit_width // 8}")).astype(np.int64, copy=False))]
-    if _is_string(kind):
+    timelike = types.is_temporal(dtype) and not types.is_interval(dtype)
+    if timelike or types.is_signed_integer(dtype) or types.is_decimal(dtype):
+        return [biased(_numbers(array, np.dtype(f"i{dtype.bit_width // 8}")).astype(np.int64, copy=False))]
+    if _is_string(dtype):
         return [_string_keys(array)]
-    if kinds.is_dictionary(kind) and kind.ordered:  # categories are in an order of their own
+    if types.is_dictionary(dtype) and dtype.ordered:  # categories are in an order of their own
         return [array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)]
-    if kinds.is_dictionary(kind):
+    if types.is_dictionary(dtype):
         values, indices = _looked_up(array)
         return [combined(_placed(_ordered(values), values))[indices]]
-    raise SashError(f"a column of type {kind} cannot be ordered; order by numbers, strings, dates or times")
+    raise SashError(f"a column of type {dtype} cannot be ordered; order by numbers, strings, dates or times")
 
 
 def _equal(array: pa.Array, ties: bool = False) -> list[np.ndarray]:
     """Words that are equal where values are; of NULLs they say nothing. For ties, of types that do not compare, too."""
-    kind = array.type
-    if kinds.is_dictionary(kind):
+    dtype = array.type
+    if types.is_dictionary(dtype):
         values, indices = _looked_up(array)
         return [_key(values, ties)[indices]]
-    if kinds.is_struct(kind):
+    if types.is_struct(dtype):
         return [np.zeros(len(array), np.uint64), *(_key(_plain(field), ties) for field in array.flatten())]
-    if _is_list(kind):
+    if _is_list(dtype):
         return [_string_keys(_as_strings(array, ties))]
-    if kinds.is_map(kind) or kinds.is_union(kind) or kinds.is_interval(kind):
+    if types.is_map(dtype) or types.is_union(dtype) or types.is_interval(dtype):
         if not ties:
-            raise SashError(f"values of type {kind} cannot be compared; use a column of another type")
+            raise SashError(f"values of type {dtype} cannot be compared; use a column of another type")
         return _told_apart(array)
-    if kinds.is_floating(kind) and ties:
-        return [*_ordered(array), *_float_bits(_numbers(array, FLOATS[kind.bit_width]))]
+    if types.is_floating(dtype) and ties:
+        return [*_ordered(array), *_float_bits(_numbers(array, FLOATS[dtype.bit_width]))]
     return _ordered(array)
 
 
 def _told_apart(array: pa.Array) -> list[np.ndarray]:
     """Words of values that have neither order nor equality in SQL."""
-    kind = array.type
-    if kinds.is_map(kind):
+    dtype = array.type
+    if types.is_map(dtype):
         entries = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
         return [_string_keys(_strings_of(entries, array.offsets.to_numpy(), ties=True))]
-    if kinds.is_interval(kind):
+    if types.is_interval(dtype):
         pairs = _numbers(array, np.dtype((np.uint64, 2)))
         return [np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])]
     return [_string_keys(pa.array(map(repr, array.to_pylist()), pa.large_string()))]
@@ -232,23 +232,23 @@ def _looked_up(array: pa.Array) -> tuple[pa.Array, np.ndarray]:
     return _plain(values), indices
 
 
-def _is_string(kind: pa.DataType) -> bool:
+def _is_string(dtype: pa.DataType) -> bool:
     return (
-        kinds.is_string(kind)
-        or kinds.is_binary(kind)
-        or kinds.is_large_string(kind)
-        or kinds.is_large_binary(kind)
-        or kinds.is_string_view(kind)
-        or kinds.is_binary_view(kind)
-        or kinds.is_fixed_size_binary(kind)
+        types.is_string(dtype)
+        or types.is_binary(dtype)
+        or types.is_large_string(dtype)
+        or types.is_large_binary(dtype)
+        or types.is_string_view(dtype)
+        or types.is_binary_view(dtype)
+        or types.is_fixed_size_binary(dtype)
     )
 
 
 def _string_keys(array: pa.Array) -> np.ndarray:
     """A key for each string of bytes, in their order."""
-    kind = array.type
-    if kinds.is_string_view(kind) or kinds.is_binary_view(kind) or kinds.is_fixed_size_binary(kind):
-        array = array.cast(pa.large_string() if kinds.is_string_view(kind) else pa.large_binary())
+    dtype = array.type
+    if types.is_string_view(dtype) or types.is_binary_view(dtype) or types.is_fixed_size_binary(dtype):
+        array = array.cast(pa.large_string() if types.is_string_view(dtype) else pa.large_binary())
     if not len(array) or array.null_count == len(array):
         return np.zeros(len(array), np.uint64)
     offsets, data = _bytes(array)
@@ -287,19 +287,19 @@ def _repetitive(array: pa.Array) -> bool:
 
 def _bytes(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Where the strings of an array start, and one more, in its bytes."""
-    large = kinds.is_large_string(array.type) or kinds.is_large_binary(array.type)
+    large = types.is_large_string(array.type) or types.is_large_binary(array.type)
     _, offsets, data = array.buffers()
     dtype = np.dtype(np.int64 if large else np.int32)
     starts = np.frombuffer(offsets, dtype, len(array) + 1, array.offset * dtype.itemsize).astype(np.int64, copy=False)
     return starts, np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    return kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind) or _is_view(kind)
+def _is_list(dtype: pa.DataType) -> bool:
+    return types.is_list(dtype) or types.is_large_list(dtype) or types.is_fixed_size_list(dtype) or _is_view(dtype)
 
 
-def _is_view(kind: pa.DataType) -> bool:
-    return kinds.is_list_view(kind) or kinds.is_large_list_view(kind)
+def _is_view(dtype: pa.DataType) -> bool:
+    return types.is_list_view(dtype) or types.is_large_list_view(dtype)
 
 
 def _as_strings(array: pa.Array, ties: bool) -> pa.Array:
@@ -311,7 +311,7 @@ def _as_strings(array: pa.Array, ties: bool) -> pa.Array:
         offsets = np.append(0, np.cumsum(sizes))
         elements = array.values.take(pa.array(np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)))
         return _strings_of(elements, offsets, ties)
-    if kinds.is_fixed_size_list(array.type):
+    if types.is_fixed_size_list(array.type):
         return _strings_of(
             array.values, (np.arange(len(array) + 1, dtype=np.int64) + array.offset) * array.type.list_size, ties
         )

@@ -68,13 +68,13 @@ def evaluate(
     included, so that the answers do not depend on the order of the frame's rows.
     """
     table, columns = _opened(frame, columns, tie_breakers)
-    found: dict[str, pa.Array] = {}
+    answered: dict[str, pa.Array] = {}
     for group in _specifications(columns).values():
         rows = _sorted(table, group)
         if not arrival or _window(group).others:
             break_ties(rows, group, tie_breakers)
-        found |= answers(rows, group)
-    return with_columns(frame, {name: found[name] for name in columns})
+        answered |= answers(rows, group)
+    return with_columns(frame, {name: answered[name] for name in columns})
 
 
 def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
@@ -88,8 +88,8 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
         for name, over in group.items():
             rows.turn()
             with column_named(name):
-                asked, choices = _planned(rows, over)
-            steps.append(Step(name, str(over.call), _described(over, asked), tuple(choices), rows.shared()))
+                evaluation, choices = _planned(rows, over)
+            steps.append(Step(name, str(over.call), _described(over, evaluation), tuple(choices), rows.shared()))
         sortings.append(Sorting(_sorting(rows, window), tuple(steps)))
         rows.forget()
     return Plan(table.num_rows, threads(), tuple(sortings))
@@ -102,18 +102,18 @@ def answers(
 
     Where these are the rows of pieces, ``elsewhere`` has for some of the names what is known of other rows.
     """
-    found = {}
+    answered = {}
     for name, over in columns.items():
         with column_named(name):
-            asked, choices = _planned(rows, over, elsewhere.get(name))
-            found[name] = placed(rows, asked.answer(choices))
+            evaluation, choices = _planned(rows, over, elsewhere.get(name))
+            answered[name] = placed(rows, evaluation.answer(choices))
     rows.forget()
-    return found
+    return answered
 
 
 def _planned(rows: SortedPartitions, over: Over, elsewhere: Elsewhere | None = None) -> tuple[Evaluation, list[Choice]]:
-    asked = evaluation_of(Question(rows, over, elsewhere))
-    return asked, choose(asked.tasks, over.using)
+    evaluation = evaluation_of(Question(rows, over, elsewhere))
+    return evaluation, choose(evaluation.tasks, over.using)
 
 
 def evaluation_of(question: Question) -> Evaluation:
@@ -135,9 +135,11 @@ def _opened(
 ) -> tuple[pa.Table, dict[str, Over]]:
     """The table that a frame is, with the columns that all expressions need, and those asked for, checked."""
     names = column_names(frame)
-    given = checked(columns, names, names_of_others)
-    wanted = [check_names(each, names) for over in (*given.values(), *tie_breakers) for each in expressions_of(over)]
-    return as_arrow(frame, frozenset().union(*wanted)), given
+    expressions = checked(columns, names, names_of_others)
+    wanted = [
+        check_names(each, names) for over in (*expressions.values(), *tie_breakers) for each in expressions_of(over)
+    ]
+    return as_arrow(frame, frozenset().union(*wanted)), expressions
 
 
 def names_of_others(table: Any) -> list[str]:
@@ -188,12 +190,12 @@ def _sorting(rows: SortedPartitions, window: WindowSpec) -> str:
     return f"{by or 'all rows'}: {partitions}, {how}"
 
 
-def _described(over: Over, asked: Evaluation) -> str:
+def _described(over: Over, evaluation: Evaluation) -> str:
     shapes = {
         "constant": "of one size",
         "monotonic": "only move forward",
         "arbitrary": "go back and forth",
     }
-    bounds = asked.bounds
+    bounds = evaluation.bounds
     holes = ", with holes" if bounds.holes else ""
-    return f"{over.window.frame}; {shapes[bounds.shape]}, up to {asked.tasks[-1].widest:,} rows{holes}"
+    return f"{over.window.frame}; {shapes[bounds.shape]}, up to {evaluation.tasks[-1].widest:,} rows{holes}"

@@ -56,21 +56,21 @@ def frame_bounds(
     return Framed(_torn(rows, bounds, groups, keep_own=frame.exclude == "ties"), groups)
 
 
-def kept_before(kept: np.ndarray) -> np.ndarray:
+def selected_before(selected: np.ndarray) -> np.ndarray:
     """How many rows are kept before each position, and then how many there are."""
-    before = np.zeros(len(kept) + 1, positions(len(kept)))
-    kept = np.ascontiguousarray(kept, np.bool_)
-    parts = shares(len(kept))
-    counted = np.cumsum([0, *(np.count_nonzero(kept[r0:r1]) for r0, r1 in parts)])
-    on_all(lambda r0, r1, n: routines.count_kept(kept, r0, r1, int(n), before), parts, counted)
+    before = np.zeros(len(selected) + 1, positions(len(selected)))
+    selected = np.ascontiguousarray(selected, np.bool_)
+    parts = shares(len(selected))
+    counted = np.cumsum([0, *(np.count_nonzero(selected[r0:r1]) for r0, r1 in parts)])
+    on_all(lambda r0, r1, n: routines.count_selected(selected, r0, r1, int(n), before), parts, counted)
     return before
 
 
-def remapped(bounds: Bounds, kept: np.ndarray | None) -> Bounds:
+def remapped(bounds: Bounds, selected: np.ndarray | None) -> Bounds:
     """The same frames over the indices of rows kept, given a mask, or the counts that ``kept_before`` gives for it."""
-    if kept is None:
+    if selected is None:
         return bounds
-    before = kept_before(kept) if kept.dtype == np.bool_ else kept
+    before = selected_before(selected) if selected.dtype == np.bool_ else selected
     lo, hi = edges_among(bounds.lo, before), edges_among(bounds.hi, before)
     shape, length = ARBITRARY if bounds.shape == ARBITRARY else MONOTONIC, int(before[-1])
     if not bounds.holes:
@@ -165,11 +165,13 @@ def _edge(
     name = f"{kind}Between: {'end' if stops else 'start'}"
     each = None if bound.column is None else offsets_of_rows(offsets, rows.count, name)
     if keys is not None:
-        found = keys.targets(bound.constant if each is None else each, past, name)
+        searched = keys.targets(bound.constant if each is None else each, past, name)
         stretches = rows.known_rows(keys.valid)
-        if found.ascend:
-            return rows.filled(routines.merge_edge, *stretches, found.keys, found.targets, found.shift, int(past))
-        return rows.filled(routines.seek_edge, *stretches, found.keys, found.targets, int(past))
+        if searched.ascend:
+            return rows.filled(
+                routines.merge_edge, *stretches, searched.keys, searched.targets, searched.shift, int(past)
+            )
+        return rows.filled(routines.seek_edge, *stretches, searched.keys, searched.targets, int(past))
     whole = _NONE if each is None else whole_offsets(each, name)
     more = int(stops) + (max(-rows.count - 1, min(bound.constant, rows.count)) if each is None else 0)
     if kind == "groups":
@@ -186,16 +188,16 @@ def _settled(rows: _Rows, frame: Frame, lo: np.ndarray, hi: np.ndarray) -> Bound
         return Bounds(lo, hi, rows.count, CONSTANT, before, after)
     if frame.closed == "both" and (not frame.has_offset or (frame.kind != "range" and not frame.has_columns)):
         return Bounds(lo, hi, rows.count, MONOTONIC)
-    found = _survey(rows, lo, hi)
-    if found & routines.CROSSES:
+    flags = _survey(rows, lo, hi)
+    if flags & routines.CROSSES:
         hi = np.maximum(lo, hi)  # moves right wherever both do
-        found = _survey(rows, lo, hi)
-    return Bounds(lo, hi, rows.count, ARBITRARY if found & routines.FALLS else MONOTONIC)
+        flags = _survey(rows, lo, hi)
+    return Bounds(lo, hi, rows.count, ARBITRARY if flags & routines.FALLS else MONOTONIC)
 
 
 def _survey(rows: _Rows, lo: np.ndarray, hi: np.ndarray) -> int:
-    found = on_all(lambda r0, r1: routines.survey(lo, hi, r0, r1), rows.parts)
-    return int(np.bitwise_or.reduce(found))
+    flags = on_all(lambda r0, r1: routines.survey(lo, hi, r0, r1), rows.parts)
+    return int(np.bitwise_or.reduce(flags))
 
 
 def _torn(rows: _Rows, bounds: Bounds, groups: tuple[np.ndarray, np.ndarray], keep_own: bool) -> Bounds:

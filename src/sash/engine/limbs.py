@@ -21,16 +21,16 @@ def limbs(array: pa.Array, name: str) -> tuple[np.ndarray, ...]:
 
 def words(array: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
     """The low and the high 64 bits of each value; whatever is where NULLs are."""
-    kind = array.type
-    if not pa.types.is_decimal(kind):
+    dtype = array.type
+    if not pa.types.is_decimal(dtype):
         low = array.view(pa.int64()).fill_null(0).to_numpy()
-        return low, np.zeros_like(low) if kind == pa.uint64() else low >> 63
-    if kind.scale < 0:
-        raise SashError(f"{name} takes decimals of a scale of at least 0, got {kind}")
+        return low, np.zeros_like(low) if dtype == pa.uint64() else low >> 63
+    if dtype.scale < 0:
+        raise SashError(f"{name} takes decimals of a scale of at least 0, got {dtype}")
     try:
-        array = array.cast(pa.decimal128(min(kind.precision, DIGITS), kind.scale))
+        array = array.cast(pa.decimal128(min(dtype.precision, DIGITS), dtype.scale))
     except (pa.ArrowInvalid, ValueError):
-        raise SashError(f"{name} takes decimals of at most {DIGITS} digits, got some of {kind} with more") from None
+        raise SashError(f"{name} takes decimals of at most {DIGITS} digits, got some of {dtype} with more") from None
     if not len(array):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     pairs = np.frombuffer(array.buffers()[1], "<i8", count=2 * (array.offset + len(array)))[2 * array.offset :]

@@ -104,7 +104,7 @@ class OtherRows(SortedPartitions):
         """Which row each frame answers, by its number as the rows came; None where they came in this order."""
         return self._askers
 
-    def asked(self, expression: Expression) -> pa.Array:
+    def of_asker(self, expression: Expression) -> pa.Array:
         """A column of the rows that ask, as these came."""
         return self._asked.once(expression.key, lambda: one_array(evaluate(expression, self.asking)))
 
@@ -120,18 +120,18 @@ class OtherRows(SortedPartitions):
         start_in, end_in = CLOSED[frame.closed]
         lo = self._edge(frame, frame.start, stops=False, past=not start_in)
         hi = self._edge(frame, frame.end, stops=True, past=end_in)
-        found = self._survey(lo, hi)
-        if found & routines.CROSSES:
+        flags = self._survey(lo, hi)
+        if flags & routines.CROSSES:
             hi = np.maximum(lo, hi)  # moves right wherever both do
-            found = self._survey(lo, hi)
-        return Framed(Bounds(lo, hi, self.rows, ARBITRARY if found & routines.FALLS else MONOTONIC))
+            flags = self._survey(lo, hi)
+        return Framed(Bounds(lo, hi, self.rows, ARBITRARY if flags & routines.FALLS else MONOTONIC))
 
     def _edge(self, frame: Frame, bound: Bound, stops: bool, past: bool) -> np.ndarray:
         """Where frames begin, or stop; ``past`` the rows exactly at the bound, or before them."""
         key = frame.kind, bound.key, stops, past
-        return self._edges.once(key, lambda: self._found_edge(frame.kind, bound, stops, past))
+        return self._edges.once(key, lambda: self._searched_edge(frame.kind, bound, stops, past))
 
-    def _found_edge(self, kind: str, bound: Bound, stops: bool, past: bool) -> np.ndarray:
+    def _searched_edge(self, kind: str, bound: Bound, stops: bool, past: bool) -> np.ndarray:
         if bound.is_unbounded:
             return self._of_partition(stops)
         name = f"{kind}Between: {'end' if stops else 'start'}"
@@ -184,9 +184,9 @@ class OtherRows(SortedPartitions):
         """Where the rows begin, or stop, that an offset, or one for each row that asks, leads to."""
         if isinstance(offset, pa.Array):
             offset = pa.concat_arrays([_zeros(offset.type, self.rows), offset])
-        found = self._range_keys.targets(offset, past, name)
-        keys, targets = found.keys[: self.rows], found.targets[self.rows :]
-        return self._merged(keys, targets, found.shift, past, found.ascend)
+        searched = self._range_keys.targets(offset, past, name)
+        keys, targets = searched.keys[: self.rows], searched.targets[self.rows :]
+        return self._merged(keys, targets, searched.shift, past, searched.ascend)
 
     def _merged(
         self, keys: np.ndarray, targets: np.ndarray | None, shift: np.ndarray, past: bool, ascend: bool = True
@@ -197,26 +197,26 @@ class OtherRows(SortedPartitions):
         count = self.finding
         parts = shares(count)
         partitions = [int(np.searchsorted(self.starts, r0, "right")) - 1 for r0, _ in parts]
-        given = (keys, targets, shift) if ascend else (keys, targets)
+        arrays = (keys, targets, shift) if ascend else (keys, targets)
         routine = routines.merge_between if ascend else routines.seek_between
         on_all(
-            lambda r0, r1, p: routine(self.starts, p, r0, r1, self.firsts, self.lasts, *given, int(past), out),
+            lambda r0, r1, p: routine(self.starts, p, r0, r1, self.firsts, self.lasts, *arrays, int(past), out),
             parts,
             partitions,
         )
         return out
 
     def _offsets(self, bound: Bound, name: str) -> pa.Array:
-        values = offsets_of_rows(self.asked(bound.column), self.asking.num_rows, name)
+        values = offsets_of_rows(self.of_asker(bound.column), self.asking.num_rows, name)
         return values if self._askers is None else values.take(pa.array(self._askers))
 
     def _survey(self, lo: np.ndarray, hi: np.ndarray) -> int:
-        found = on_all(lambda r0, r1: routines.survey(lo, hi, r0, r1), shares(len(lo)))
-        return int(np.bitwise_or.reduce(found)) if found else 0
+        flags = on_all(lambda r0, r1: routines.survey(lo, hi, r0, r1), shares(len(lo)))
+        return int(np.bitwise_or.reduce(flags)) if flags else 0
 
 
-def _zeros(kind: pa.DataType, rows: int) -> pa.Array:
+def _zeros(dtype: pa.DataType, rows: int) -> pa.Array:
     """As many offsets of nothing."""
-    if pa.types.is_interval(kind):
-        return pa.array([pa.MonthDayNano([0, 0, 0])] * rows, kind)
-    return pa.repeat(pa.scalar(0, kind), rows)
+    if pa.types.is_interval(dtype):
+        return pa.array([pa.MonthDayNano([0, 0, 0])] * rows, dtype)
+    return pa.repeat(pa.scalar(0, dtype), rows)

@@ -96,20 +96,20 @@ def _taken(rows: SortedPartitions, answer: Taken) -> pa.Array:
     some = bool(none.any())
     taken = take(answer.source, pa.array(numbers, mask=none if some else None))
     if answer.default is not None:
-        kind = taken.type
-        taken = pc.if_else(pa.array(none), _as_type(answer.default, kind), taken).cast(kind)  # narrow decimals widen
+        dtype = taken.type
+        taken = pc.if_else(pa.array(none), _as_type(answer.default, dtype), taken).cast(dtype)  # narrow decimals widen
     return taken if answer.type is None else taken.cast(answer.type)
 
 
-def _as_type(default: pa.Array, kind: pa.DataType) -> pa.Array:
+def _as_type(default: pa.Array, dtype: pa.DataType) -> pa.Array:
     """A default in the type of the column that it stands in for, by the rules of a cast in Spark."""
-    if default.type == kind:
+    if default.type == dtype:
         return default
     try:
-        if pa.types.is_dictionary(kind):
-            return _as_type(default, kind.value_type).cast(kind)
-        unknown = family(kind) == "other" or pa.types.is_unsigned_integer(kind) or pa.types.is_date64(kind)
-        return default.cast(kind) if unknown else convert(plain(default), kind)
+        if pa.types.is_dictionary(dtype):
+            return _as_type(default, dtype.value_type).cast(dtype)
+        unknown = family(dtype) == "other" or pa.types.is_unsigned_integer(dtype) or pa.types.is_date64(dtype)
+        return default.cast(dtype) if unknown else convert(plain(default), dtype)
     except (Trouble, pa.ArrowException) as error:
         why = str(error).splitlines()[0]
-        raise SashError(f"default must be of the type of the column, {kind}, got {default.type}: {why}") from None
+        raise SashError(f"default must be of the type of the column, {dtype}, got {default.type}: {why}") from None

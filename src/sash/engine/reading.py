@@ -53,16 +53,16 @@ def tie_breakers_of(over: Over) -> list[Expression]:
 def _of_rows(over: Over) -> list[Expression]:
     """What a function reads of the rows of its frames."""
     call = over.call
-    found = [as_column(column) for column in call.columns[: call.of_frame]]
-    found += [] if call.condition is None else [as_predicate(call.condition)]
-    return found + [as_order(order).column for order in call.order]
+    columns = [as_column(column) for column in call.columns[: call.of_frame]]
+    columns += [] if call.condition is None else [as_predicate(call.condition)]
+    return columns + [as_order(order).column for order in call.order]
 
 
 def _of_asker(over: Over) -> list[Expression]:
     """What is read of the row that is answered: values to be ranked, shares and offsets of its own."""
     call, frame = over.call, as_window(over.window).frame
-    found = [as_column(column) for column in call.columns[call.of_frame :]]
-    return found + [bound.column for bound in (frame.start, frame.end) if bound.column is not None]
+    columns = [as_column(column) for column in call.columns[call.of_frame :]]
+    return columns + [bound.column for bound in (frame.start, frame.end) if bound.column is not None]
 
 
 def _sorting(over: Over) -> list[Expression]:
@@ -93,12 +93,12 @@ def rewritten(over: Over, change: Change, others: Change | None = None) -> Over:
         return bound if bound.column is None else replace(bound, offset=of_asker(bound.column))
 
     call, window = over.call, as_window(over.window).checked()
-    given, table = window.given, window.others
+    frame, table = window.given, window.others
     window = replace(
         window,
         partition=tuple(map(of_rows, window.partition)),
         order=tuple(map(ordered, window.order)),
-        given=given and replace(given, start=bounded(given.start), end=bounded(given.end)),
+        given=frame and replace(frame, start=bounded(frame.start), end=bounded(frame.end)),
         others=table
         and replace(table, on=tuple(map(of_asker, table.on)), at=None if table.at is None else of_asker(table.at)),
     )
@@ -119,7 +119,7 @@ def checked(columns: Mapping[str, Over], names: Sequence[str], names_of: NamesOf
     """
     if not isinstance(columns, Mapping):
         raise SashError(f"columns must map names to window expressions, got {type(columns).__name__}")
-    found: dict[str, Over] = {}
+    expressions: dict[str, Over] = {}
     for name, over in columns.items():
         if not isinstance(name, str) or not name:
             raise SashError(f"the name of a column must be a non-empty string, got {name!r}")
@@ -129,18 +129,18 @@ def checked(columns: Mapping[str, Over], names: Sequence[str], names_of: NamesOf
             raise SashError(f"the column {name!r} cannot be replaced: there are {names.count(name)} of that name")
         if over.min_samples is not None:
             raise SashError(f"{name}: min_samples is for the rows of a frame that is there, not of a stream")
-        found[name] = replace(over, window=as_window(over.window).checked())
-        _check_asks(found[name])
-        others = found[name].window.others
+        expressions[name] = replace(over, window=as_window(over.window).checked())
+        _check_asks(expressions[name])
+        others = expressions[name].window.others
         theirs = names if others is None or names_of is None else names_of(others.table)
-        for expression in expressions_of(found[name]):
+        for expression in expressions_of(expressions[name]):
             check_names(expression, names)
         with _said_of(others):
-            for order in (*found[name].window.order, *map(as_order, over.call.order)):
+            for order in (*expressions[name].window.order, *map(as_order, over.call.order)):
                 _check_order(order, theirs)
-            for expression in expressions_of_others(found[name]):
+            for expression in expressions_of_others(expressions[name]):
                 check_names(expression, theirs)
-    return found
+    return expressions
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.types as kinds
+from pyarrow import types
 
 VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
@@ -92,51 +92,53 @@ def together(tables: Iterable[pa.Table], size: int, rows: int | None = None) -> 
 
 
 @lru_cache(1 << 10)
-def _fixed(kind: pa.DataType) -> int | None:
+def _fixed(dtype: pa.DataType) -> int | None:
     """The bytes of a value, where these are the same for all; of those in a dictionary, of its number."""
-    if isinstance(kind, pa.BaseExtensionType):
-        return _fixed(kind.storage_type)
-    if kinds.is_null(kind):
+    if isinstance(dtype, pa.BaseExtensionType):
+        return _fixed(dtype.storage_type)
+    if types.is_null(dtype):
         return 0
-    if kinds.is_dictionary(kind):
-        return _fixed(kind.index_type)
-    if kinds.is_fixed_size_binary(kind):
-        return int(kind.byte_width)
-    if kinds.is_struct(kind):
-        sizes = [_fixed(field.type) for field in kind]
+    if types.is_dictionary(dtype):
+        return _fixed(dtype.index_type)
+    if types.is_fixed_size_binary(dtype):
+        return int(dtype.byte_width)
+    if types.is_struct(dtype):
+        sizes = [_fixed(field.type) for field in dtype]
         return None if None in sizes else sum(size for size in sizes if size is not None)
-    if kinds.is_fixed_size_list(kind):
-        size = _fixed(kind.value_type)
-        return None if size is None else size * kind.list_size
+    if types.is_fixed_size_list(dtype):
+        size = _fixed(dtype.value_type)
+        return None if size is None else size * dtype.list_size
     try:
-        return -(-int(kind.bit_width) // 8)
+        return -(-int(dtype.bit_width) // 8)
     except ValueError:
         return None
 
 
 def _sizes(array: pa.Array) -> np.ndarray:
     """The bytes of each value of an array whose values differ."""
-    kind = array.type
-    if isinstance(kind, pa.BaseExtensionType):
+    dtype = array.type
+    if isinstance(dtype, pa.BaseExtensionType):
         return _sizes(array.storage)
-    if (size := _fixed(kind)) is not None:
+    if (size := _fixed(dtype)) is not None:
         return np.full(len(array), size, np.int64)
-    if kind in VIEWS:
-        return _sizes(array.cast(VIEWS[kind]))
-    if kinds.is_struct(kind):
-        return sum((_sizes(array.field(k)) for k in range(kind.num_fields)), np.zeros(len(array), np.int64))
-    if kinds.is_fixed_size_list(kind):
-        inner = _sizes(array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size))
-        return inner.reshape(len(array), kind.list_size).sum(axis=1)
-    large = kinds.is_large_string(kind) or kinds.is_large_binary(kind) or kinds.is_large_list(kind)
-    text = kinds.is_string(kind) or kinds.is_binary(kind) or kinds.is_large_string(kind) or kinds.is_large_binary(kind)
-    if not (text or kinds.is_list(kind) or kinds.is_map(kind) or large):
+    if dtype in VIEWS:
+        return _sizes(array.cast(VIEWS[dtype]))
+    if types.is_struct(dtype):
+        return sum((_sizes(array.field(k)) for k in range(dtype.num_fields)), np.zeros(len(array), np.int64))
+    if types.is_fixed_size_list(dtype):
+        inner = _sizes(array.values.slice(array.offset * dtype.list_size, len(array) * dtype.list_size))
+        return inner.reshape(len(array), dtype.list_size).sum(axis=1)
+    large = types.is_large_string(dtype) or types.is_large_binary(dtype) or types.is_large_list(dtype)
+    text = (
+        types.is_string(dtype) or types.is_binary(dtype) or types.is_large_string(dtype) or types.is_large_binary(dtype)
+    )
+    if not (text or types.is_list(dtype) or types.is_map(dtype) or large):
         return np.full(len(array), max(int(array.nbytes) // max(len(array), 1), 1), np.int64)  # unions and such
     ends = _ends(array, np.int64 if large else np.int32)
     width = 8 if large else 4
     if text:
         return np.diff(ends) + width
-    items: Any = pa.StructArray.from_arrays([array.keys, array.items], ["k", "v"]) if kinds.is_map(kind) else None
+    items: Any = pa.StructArray.from_arrays([array.keys, array.items], ["k", "v"]) if types.is_map(dtype) else None
     items = array.values if items is None else items
     upto = np.append(0, np.cumsum(_sizes(items)))
     return upto[ends[1:]] - upto[ends[:-1]] + width

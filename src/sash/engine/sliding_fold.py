@@ -37,11 +37,11 @@ class Fold:
         self.call = call
         self.question = Question(empty, Over(call, None))
         self.limbs = _ranked(self.question)
-        self.selection, self.given = self._counted(self.question)
-        self.compiled = self.given.aggregate.compiled
-        self.by_row = self.given.aggregate.returns == "row"
-        self.dtypes = tuple(column.dtype for column in self.given.columns)
-        self.optional = optional(Inputs(self.given.aggregate, self.dtypes))
+        self.selection, self.lifted = self._counted(self.question)
+        self.compiled = self.lifted.aggregate.compiled
+        self.by_row = self.lifted.aggregate.returns == "row"
+        self.dtypes = tuple(column.dtype for column in self.lifted.columns)
+        self.optional = optional(Inputs(self.lifted.aggregate, self.dtypes))
         self.tree = self.planted()
 
     def planted(self) -> FlatFat:
@@ -50,17 +50,17 @@ class Fold:
 
     def columns(self, rows: SortedPartitions) -> tuple[np.ndarray, ...]:
         """What is lifted of each row, zeros where it is not counted; and whether it is."""
-        selection, given = self._counted(Question(rows, self.question.over))
+        selection, lifted = self._counted(Question(rows, self.question.over))
         counts = np.ones(rows.rows, np.bool_) if selection.mask is None else selection.mask
         whole = []
-        for column in given.columns:
+        for column in lifted.columns:
             whole.append(np.zeros(rows.rows, column.dtype))
             whole[-1][counts] = column
         return (*whole, counts)
 
     def read(self, answered: Answered) -> Any:
         """The answer as a Python value."""
-        return placed(self.question.rows, read(self.question, self.given, self.selection, answered))[0].as_py()
+        return placed(self.question.rows, read(self.question, self.lifted, self.selection, answered))[0].as_py()
 
     def _counted(self, question: Question) -> tuple[Selection, Lifted]:
         if self.limbs:
@@ -86,18 +86,20 @@ class Fold:
 def _ranked(question: Question) -> bool:
     """Whether a batch would number the values by their order among themselves, which says nothing of other batches."""
     inputs = question.columns[-question.function.inputs :] if question.function.takes == "order" else ()
-    kinds = [question.rows.source(column).type for column in inputs]
-    return any(not pa.types.is_primitive(kind) or pa.types.is_interval(kind) or kind == pa.uint64() for kind in kinds)
+    dtypes = [question.rows.source(column).type for column in inputs]
+    return any(
+        not pa.types.is_primitive(dtype) or pa.types.is_interval(dtype) or dtype == pa.uint64() for dtype in dtypes
+    )
 
 
 def optional(inputs: Inputs) -> Aggregate:
     """The aggregate of rows that count or do not: ``lift`` gets that last, and is not asked for those that do not."""
     aggregate = inputs.aggregate
     combine, lower = aggregate.combine, aggregate.lower
-    given = ["row"] * aggregate.rows + [f"x{k}" for k in range(aggregate.inputs)]
+    parameters = ["row"] * aggregate.rows + [f"x{k}" for k in range(aggregate.inputs)]
     lift_counted = define(
-        f"lift_counted({', '.join([*given, 'counts'])})",
-        f"return (True, lift({', '.join(given)})) if counts else (False, nothing)",
+        f"lift_counted({', '.join([*parameters, 'counts'])})",
+        f"return (True, lift({', '.join(parameters)})) if counts else (False, nothing)",
         lift=aggregate.lift,
         nothing=_nothing(inputs),
     )
@@ -122,9 +124,9 @@ def _nothing(inputs: Inputs) -> Any:
     """What stands where no partial is: zeros of its very types, or None in plain Python."""
     if not inputs.aggregate.compiled:
         return None
-    made = specialise(joining, inputs.aggregate, inputs.dtypes)
-    names = made.state.names
-    return _zeros(made.shape, iter([made.state] if names is None else [made.state[name] for name in names]))
+    kernel = specialise(joining, inputs.aggregate, inputs.dtypes)
+    names = kernel.state.names
+    return _zeros(kernel.shape, iter([kernel.state] if names is None else [kernel.state[name] for name in names]))
 
 
 def _zeros(shape: Any, dtypes: Iterator[np.dtype]) -> Any:

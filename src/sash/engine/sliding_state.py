@@ -87,16 +87,16 @@ def written(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 def arrays_of(payload: bytes) -> dict[str, np.ndarray]:
     """The arrays that were written."""
-    found = {}
+    arrays = {}
     try:
         with zipfile.ZipFile(io.BytesIO(payload)) as archive:
             for entry in archive.infolist():
                 if entry.compress_type != zipfile.ZIP_STORED or not entry.filename.endswith(".npy"):
                     raise ValueError(f"an entry {entry.filename}")
-                found[entry.filename.removesuffix(".npy")] = _array(archive.read(entry))
+                arrays[entry.filename.removesuffix(".npy")] = _array(archive.read(entry))
     except (ValueError, OSError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile) as error:
         raise SashError(f"snapshot must be of arrays, got something else: {error}") from None
-    return found
+    return arrays
 
 
 def _array(body: bytes) -> np.ndarray:

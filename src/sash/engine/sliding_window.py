@@ -168,14 +168,14 @@ class SlidingWindow:
         return columns, pa.Table.from_arrays(plain, names) if names else None, rows.rows
 
     def _answer(self, ask: Callable[[FlatFat], Answered]) -> Any:
-        found = {}
+        answers = {}
         for name, fold in self._folds.items():
             answered = ask(fold.tree)
             if not fold.by_row:
-                found[name] = fold.read(answered)
+                answers[name] = fold.read(answered)
             else:
-                found[name] = self._rows.value(name, int(answered.values[0])) if answered.valid[0] else None
-        return found if self._several else found[""]
+                answers[name] = self._rows.value(name, int(answered.values[0])) if answered.valid[0] else None
+        return answers if self._several else answers[""]
 
 
 def _checked(call: Any) -> Call:

@@ -112,7 +112,7 @@ class SortedPartitions:
         """Which row each frame answers, by its number as the rows came; None where they came in this order."""
         return self.permutation
 
-    def asked(self, expression: Expression) -> pa.Array:
+    def of_asker(self, expression: Expression) -> pa.Array:
         """A column of the rows that ask, as these came."""
         return self.source(expression)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sash.engine.framing import Framed, edges_among, kept_before, remapped
+from sash.engine.framing import Framed, edges_among, remapped, selected_before
 from sash.engine.memo import Memo
 from sash.kernels.algorithm import Occurrences
 from sash.kernels.coordinates import Indices, Positions, Ranks
@@ -46,7 +46,7 @@ class Selection:
             self.positions: Positions | None = None  # of each index
             self.length, self.segments = rows.rows, rows.segments
         else:
-            self.before = kept_before(mask)
+            self.before = selected_before(mask)
             self.positions = Positions(np.flatnonzero(mask).astype(rows.dtype))
             self.length = len(self.positions)
             self.segments = np.append(np.unique(self.before[rows.segments[:-1]]), self.length).astype(np.int64)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as kinds
+from pyarrow import types
 
 from sash.errors import SashError
 from sash.libraries import library_of
@@ -24,7 +24,7 @@ WIDER = {
 }
 NARROWER = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}  # Arrow takes no rows of views
 NULLABLE = {
-    **{kind: str(kind).replace("uint", "UInt").replace("int", "Int") for kind in map(pa.type_for_alias, INTEGERS)},
+    **{dtype: str(dtype).replace("uint", "UInt").replace("int", "Int") for dtype in map(pa.type_for_alias, INTEGERS)},
     pa.float32(): "Float32",
     pa.float64(): "Float64",
     pa.bool_(): "boolean",
@@ -32,7 +32,7 @@ NULLABLE = {
 TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
-def kind_of(frame: Any) -> str:
+def backend_of(frame: Any) -> str:
     """Which library a frame is of: ``"pyarrow"``, ``"pandas"`` or ``"polars"``."""
     if isinstance(frame, (pa.Table, pa.RecordBatch)):
         return "pyarrow"
@@ -47,17 +47,17 @@ def kind_of(frame: Any) -> str:
 
 def column_names(frame: Any) -> list[str]:
     """The names of a frame's columns."""
-    return [str(name) for name in (frame.schema.names if kind_of(frame) == "pyarrow" else frame.columns)]
+    return [str(name) for name in (frame.schema.names if backend_of(frame) == "pyarrow" else frame.columns)]
 
 
 def as_arrow(frame: Any, wanted: Iterable[str]) -> pa.Table:
     """These columns of a frame, as an Arrow table of all its rows."""
-    kind, asked, names = kind_of(frame), set(wanted), column_names(frame)
-    places = [place for place, name in enumerate(names) if name in asked]
-    take = {"pyarrow": _of_arrow, "pandas": _of_pandas, "polars": _of_polars}[kind]
+    backend, wanted_names, names = backend_of(frame), set(wanted), column_names(frame)
+    places = [place for place, name in enumerate(names) if name in wanted_names]
+    take = {"pyarrow": _of_arrow, "pandas": _of_pandas, "polars": _of_polars}[backend]
     columns = [_plain(take(frame, place)) for place in places]
     if not columns:  # for the number of rows
-        return pa.table({"": pa.nulls(frame.num_rows if kind == "pyarrow" else len(frame))})
+        return pa.table({"": pa.nulls(frame.num_rows if backend == "pyarrow" else len(frame))})
     return pa.Table.from_arrays(columns, [names[place] for place in places])
 
 
@@ -94,22 +94,22 @@ def _of_polars(frame: Any, place: int) -> pa.ChunkedArray:
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column as it is, unless it is encoded in a way of which Arrow cannot take rows."""
-    kind = column.type
-    if kinds.is_run_end_encoded(kind):
-        return _plain(pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], kind.value_type))
-    if kind in WIDER and column.nbytes >= MANY_BYTES:
-        return column.cast(WIDER[kind])
-    if kind in NARROWER:
-        return column.cast(NARROWER[kind])
-    if not kinds.is_dictionary(kind):
+    dtype = column.type
+    if types.is_run_end_encoded(dtype):
+        return _plain(pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], dtype.value_type))
+    if dtype in WIDER and column.nbytes >= MANY_BYTES:
+        return column.cast(WIDER[dtype])
+    if dtype in NARROWER:
+        return column.cast(NARROWER[dtype])
+    if not types.is_dictionary(dtype):
         return column
-    if kind.value_type not in TEXTS:
-        return _plain(column.cast(kind.value_type))
+    if dtype.value_type not in TEXTS:
+        return _plain(column.cast(dtype.value_type))
     column = null_by_index(column)
     if kind.ordered:
         return _of_one_order(column)
     if column.num_chunks > 1 and _may_overflow(column):
-        return _plain(column.cast(kind.value_type))
+        return _plain(column.cast(dtype.value_type))
     return column
 
 
@@ -124,7 +124,7 @@ def _of_one_order(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def null_by_index(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The column with NULL among its indices, not among its values: Arrow joins no dictionaries that hold one."""
-    if not kinds.is_dictionary(column.type) or not any(chunk.dictionary.null_count for chunk in column.chunks):
+    if not types.is_dictionary(column.type) or not any(chunk.dictionary.null_count for chunk in column.chunks):
         return column
     return pa.chunked_array([_without_null(chunk) for chunk in column.chunks], column.type)
 
@@ -140,22 +140,22 @@ def _without_null(array: pa.DictionaryArray) -> pa.DictionaryArray:
 
 def _may_overflow(column: pa.ChunkedArray) -> bool:
     """Whether the values of all chunks may be more than an index can count."""
-    kind = column.type.index_type
-    bits = kind.bit_width - kinds.is_signed_integer(kind)
+    dtype = column.type.index_type
+    bits = dtype.bit_width - types.is_signed_integer(dtype)
     return sum(len(chunk.dictionary) for chunk in column.chunks) > 2**bits and bits < 32
 
 
 def with_columns(frame: Any, columns: Mapping[str, pa.Array]) -> Any:
     """The frame with columns added, or put in the place of those of the same name."""
-    kind, names = kind_of(frame), column_names(frame)
+    backend, names = backend_of(frame), column_names(frame)
     for name in columns:
         if names.count(name) > 1:
             raise SashError(f"the column {name!r} cannot be replaced: there are {names.count(name)} of that name")
-    if kind == "polars":
+    if backend == "polars":
         return frame.with_columns([_as_polars(name, column) for name, column in columns.items()])
-    if kind == "pandas":
-        made = {name: _as_series(column, frame) for name, column in columns.items()}
-        return frame.assign(**made)
+    if backend == "pandas":
+        series = {name: _as_series(column, frame) for name, column in columns.items()}
+        return frame.assign(**series)
     for name, column in columns.items():
         place = frame.schema.get_field_index(name)
         frame = frame.append_column(name, column) if place < 0 else frame.set_column(place, name, column)
@@ -164,7 +164,7 @@ def with_columns(frame: Any, columns: Mapping[str, pa.Array]) -> Any:
 
 def only_columns(frame: Any, names: Iterable[tuple[str, str]]) -> Any:
     """Some columns of a frame, each under the name that it is to have."""
-    kind, known, pairs = kind_of(frame), column_names(frame), list(names)
+    kind, known, pairs = backend_of(frame), column_names(frame), list(names)
     wanted = [name for _, name in pairs]
     places = [known.index(source) for source, _ in pairs]
     if kind == "polars":
@@ -177,7 +177,7 @@ def only_columns(frame: Any, names: Iterable[tuple[str, str]]) -> Any:
 def _as_polars(name: str, column: pa.Array) -> Any:
     """A column as a polars Series; a dictionary that has an order is an Enum."""
     polars = sys.modules["polars"]
-    if kinds.is_dictionary(column.type) and column.type.ordered:
+    if types.is_dictionary(column.type) and column.type.ordered:
         categories = polars.Enum(column.dictionary.to_pylist())
         return polars.Series(name, column.cast(column.type.value_type)).cast(categories)
     return polars.Series(name, column)
@@ -189,15 +189,15 @@ def _as_series(column: pa.Array, frame: Any) -> Any:
     strings = [each for each in frame.dtypes if isinstance(each, pandas.StringDtype)]
     nullable = bool(strings) or not set(NULLABLE.values()).isdisjoint(map(str, frame.dtypes))
 
-    def dtype(kind: pa.DataType) -> Any:
+    def dtype(arrow: pa.DataType) -> Any:
         if any(isinstance(each, pandas.ArrowDtype) for each in frame.dtypes):
-            return pandas.ArrowDtype(kind)
-        if strings and (kinds.is_string(kind) or kinds.is_large_string(kind)):
+            return pandas.ArrowDtype(arrow)
+        if strings and (types.is_string(arrow) or types.is_large_string(arrow)):
             return strings[0]
-        if getattr(kind, "extension_name", "") == "pandas.period":
-            return kind.to_pandas_dtype()
-        exact = column.null_count and not kinds.is_floating(kind)
-        return pandas.api.types.pandas_dtype(NULLABLE[kind]) if kind in NULLABLE and (nullable or exact) else None
+        if getattr(arrow, "extension_name", "") == "pandas.period":
+            return arrow.to_pandas_dtype()
+        exact = column.null_count and not types.is_floating(arrow)
+        return pandas.api.types.pandas_dtype(NULLABLE[arrow]) if arrow in NULLABLE and (nullable or exact) else None
 
     values = column.to_pandas(types_mapper=dtype)
     values.index = frame.index

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.types as kinds
+from pyarrow import types
 
 from sash.engine.reading import tie_breakers_of
 from sash.engine.sorted_partitions import SortedPartitions
@@ -22,8 +22,8 @@ def break_ties(rows: SortedPartitions, columns: Mapping[str, Over], tie_breakers
     """
     mine = {_sorting(over) for over in columns.values()}
     overs = (*columns.values(), *(over for over in tie_breakers if _sorting(over) in mine))
-    found = {each.key: each for over in overs for each in tie_breakers_of(over)}
-    used = sorted((each for each in found.values() if not isinstance(each, Literal)), key=_text)
+    breakers = {each.key: each for over in overs for each in tie_breakers_of(over)}
+    used = sorted((each for each in breakers.values() if not isinstance(each, Literal)), key=_text)
     if used and any(depends_on_ties(over, rows) for over in columns.values()):
         rows.break_ties(used)
 
@@ -47,9 +47,9 @@ def depends_on_ties(over: Over, rows: SortedPartitions) -> bool:
     return any(_has_floats(rows.source(each).type) for each in tie_breakers_of(over))
 
 
-def _has_floats(kind: pa.DataType) -> bool:
-    if kinds.is_dictionary(kind):
-        return _has_floats(kind.value_type)
-    if isinstance(kind, pa.BaseExtensionType):
-        return _has_floats(kind.storage_type)
-    return kinds.is_floating(kind) or any(_has_floats(kind.field(i).type) for i in range(kind.num_fields))
+def _has_floats(dtype: pa.DataType) -> bool:
+    if types.is_dictionary(dtype):
+        return _has_floats(dtype.value_type)
+    if isinstance(dtype, pa.BaseExtensionType):
+        return _has_floats(dtype.storage_type)
+    return types.is_floating(dtype) or any(_has_floats(dtype.field(i).type) for i in range(dtype.num_fields))

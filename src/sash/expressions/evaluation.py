@@ -90,12 +90,12 @@ def predicate(column: Column | Foreign, table: pa.Table) -> np.ndarray:
     >>> predicate(parse("qty > 1"), pa.table({"qty": [1, 2, None]})).tolist()
     [False, True, False]
     """
-    found = evaluate(column, table)
-    if pa.types.is_null(found.type):
+    truth = evaluate(column, table)
+    if pa.types.is_null(truth.type):
         return np.zeros(table.num_rows, bool)
-    if not pa.types.is_boolean(found.type):
-        raise SashError(f"a filter must be boolean, got {column!r} of type {spark_name(found)}")
-    filled = pc.fill_null(found, False)
+    if not pa.types.is_boolean(truth.type):
+        raise SashError(f"a filter must be boolean, got {column!r} of type {spark_name(truth)}")
+    filled = pc.fill_null(truth, False)
     joined = filled.combine_chunks() if isinstance(filled, pa.ChunkedArray) else filled
     return np.asarray(joined.to_numpy(zero_copy_only=False))
 
@@ -232,10 +232,10 @@ def _row_wise(column: Operation, conditions: Any, results: Any, table: pa.Table)
     order = pa.array(np.argsort(np.concatenate(places)))
 
     def joined() -> Value:
-        kind = common_type(pieces)
-        parts = [convert(piece, kind) for piece in pieces]
+        dtype = common_type(pieces)
+        parts = [convert(piece, dtype) for piece in pieces]
         chunks = [chunk for part in parts for chunk in (part.chunks if isinstance(part, pa.ChunkedArray) else [part])]
-        return pc.take(pa.chunked_array(chunks, kind), order)
+        return pc.take(pa.chunked_array(chunks, dtype), order)
 
     return _guarded(column, joined)
 
@@ -267,8 +267,8 @@ def _logical(column: Operation, table: pa.Table) -> Value:
             decided = pa.repeat(decided, table.num_rows)
         settling = pc.invert(decided) if column.name == "and" else decided
         open_rows = ~np.asarray(pc.fill_null(settling, False).to_numpy(zero_copy_only=False))
-        found = evaluate(right, _needed(column, table).filter(pa.array(open_rows)))
-        other = pc.take(found, pa.array(np.cumsum(open_rows) - 1, mask=~open_rows))
+        others = evaluate(right, _needed(column, table).filter(pa.array(open_rows)))
+        other = pc.take(others, pa.array(np.cumsum(open_rows) - 1, mask=~open_rows))
     return _guarded(column, lambda: _OPERATIONS[column.name](decided, other))
 
 

@@ -43,16 +43,16 @@ def interval(text: str) -> tuple[Months, timedelta]:
     _check_length(text)
     body = re.sub(r"^\s*interval\b\s*", "", text, flags=re.IGNORECASE).replace("'", "")
     months, microseconds, at = Fraction(0), Fraction(0), 0
-    while found := _PIECE.match(body, at):
-        amount, unit = Fraction("".join(found[1].split())), found[2].lower()
+    while match := _PIECE.match(body, at):
+        amount, unit = Fraction("".join(match[1].split())), match[2].lower()
         unit = unit if unit in MONTHS or unit in MICROSECONDS else unit.removesuffix("s")
         if unit in MONTHS:
             months += amount * MONTHS[unit]
         elif unit in MICROSECONDS:
             microseconds += amount * MICROSECONDS[unit]
         else:
-            raise SashError(f"an interval knows years to microseconds, got {found[2]!r} in {text!r}")
-        at = found.end()
+            raise SashError(f"an interval knows years to microseconds, got {match[2]!r} in {text!r}")
+        at = match.end()
     if at == 0 or body[at:].strip():
         raise SashError(f"an interval is text such as '5 minutes', got {text!r}")
     if months.denominator != 1:
@@ -69,17 +69,17 @@ def clock(text: str, start: str, end: str) -> tuple[Months, timedelta]:
     _check_length(text)
     text = text.strip()
     if (start, end) == ("year", "month"):
-        found = re.fullmatch(r"([+-]?)(\d+)-(\d+)", text)
-        if found and int(found[3]) < 12:
-            sign = -1 if found[1] == "-" else 1
-            return Months(sign * (12 * int(found[2]) + int(found[3]))), timedelta()
+        match = re.fullmatch(r"([+-]?)(\d+)-(\d+)", text)
+        if match and int(match[3]) < 12:
+            sign = -1 if match[1] == "-" else 1
+            return Months(sign * (12 * int(match[2]) + int(match[3]))), timedelta()
     units = ["day", "hour", "minute", "second"]
     if start in units and end in units[units.index(start) + 1 :] and _CLOCK.fullmatch(text):
         sign = -1 if text[0] == "-" else 1
         parts = re.split(r"[ :]", text.lstrip("+-"))
-        asked = units[units.index(start) : units.index(end) + 1]
-        if len(parts) == len(asked):
-            total = sum(Fraction(part) * MICROSECONDS[unit] for part, unit in zip(parts, asked, strict=True))
+        fields = units[units.index(start) : units.index(end) + 1]
+        if len(parts) == len(fields):
+            total = sum(Fraction(part) * MICROSECONDS[unit] for part, unit in zip(parts, fields, strict=True))
             return Months(0), _time(sign * int(total), text)
     raise SashError(f"an interval of {start} to {end} cannot be read from {text!r}")
 

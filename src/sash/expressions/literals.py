@@ -49,8 +49,8 @@ def render(value: Any) -> str:
     if isinstance(value, str):
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     if isinstance(value, datetime):
-        kind = "TIMESTAMP_NTZ" if value.tzinfo is None else "TIMESTAMP"
-        return f"{kind} '{value.isoformat(sep=' ')}'"
+        type_name = "TIMESTAMP_NTZ" if value.tzinfo is None else "TIMESTAMP"
+        return f"{type_name} '{value.isoformat(sep=' ')}'"
     if isinstance(value, date):
         return f"DATE '{value.isoformat()}'"
     if isinstance(value, Months):

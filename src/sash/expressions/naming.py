@@ -33,14 +33,14 @@ def parts(text: str) -> tuple[str, ...]:
     >>> parts("a.b"), parts("`a.b`.c")
     (('a', 'b'), ('a.b', 'c'))
     """
-    found, at = [], 0
+    names, at = [], 0
     while True:
         piece = _PART.match(text, at)
         if piece is None:
             raise SashError(f"a backtick in the column name {text!r} has no partner")
-        found.append(piece[2] if piece[1] is None else piece[1].replace("``", "`"))
+        names.append(piece[2] if piece[1] is None else piece[1].replace("``", "`"))
         if piece.end() == len(text):
-            return tuple(found)
+            return tuple(names)
         at = piece.end() + 1
 
 
@@ -62,11 +62,11 @@ def resolve(path: tuple[str, ...], names: Sequence[str]) -> tuple[str, tuple[str
     whole = ".".join(path)
     for alike in (str, str.lower):
         for head, fields in ((whole, ()), (path[0], path[1:])):
-            found = [name for name in names if alike(name) == alike(head)]
-            if len(found) > 1:
-                raise SashError(f"the column {head!r} is ambiguous; there are {', '.join(found)}")
-            if found:
-                return found[0], fields
+            matching = [name for name in names if alike(name) == alike(head)]
+            if len(matching) > 1:
+                raise SashError(f"the column {head!r} is ambiguous; there are {', '.join(matching)}")
+            if matching:
+                return matching[0], fields
     if len(path) == 1 and len(whole) > 2 and whole[0] == whole[-1] == "`":  # as PySpark quotes a name
         return resolve(parts(whole), names)
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

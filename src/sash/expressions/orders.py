@@ -56,14 +56,14 @@ def as_order(thing: Any) -> Order:
         return thing
     if not isinstance(thing, str):
         return asc(thing)
-    found = _TEXT.fullmatch(thing)
-    if not found or not found["name"]:
+    match = _TEXT.fullmatch(thing)
+    if not match or not match["name"]:
         raise SashError(f"an order is a column such as 'price', 'price desc' or 'price desc nulls last', got {thing!r}")
-    name = found["name"]
+    name = match["name"]
     if name.startswith("`") and name.endswith("`") and len(name) > 1:
         name = name[1:-1].replace("``", "`")
-    descending = (found["way"] or "").lower() == "desc"
-    nulls_first = found["nulls"].lower() == "first" if found["nulls"] else not descending
+    descending = (match["way"] or "").lower() == "desc"
+    nulls_first = match["nulls"].lower() == "first" if match["nulls"] else not descending
     return Order(as_column(name), descending, nulls_first)
 
 

@@ -91,16 +91,16 @@ def parse(text: str) -> Column:
     from sqlglot.errors import SqlglotError
 
     try:
-        given = _with_escaped_quotes(text, sqlglot)
-        if given.lstrip().partition(" ")[0].lower() in _STATEMENTS:  # a column may be named like one: load = 3
-            given = f"({given})"
-        trees = sqlglot.parse(given, read="spark")
+        quoted = _with_escaped_quotes(text, sqlglot)
+        if quoted.lstrip().partition(" ")[0].lower() in _STATEMENTS:  # a column may be named like one: load = 3
+            quoted = f"({quoted})"
+        trees = sqlglot.parse(quoted, read="spark")
         if len(trees) != 1 or trees[0] is None:
             raise SashError(f"an expression is one expression of Spark SQL, got {text!r}")
         return _Reader(text).read(trees[0])
     except SqlglotError as error:
-        found = getattr(error, "errors", None)
-        reason = f"{found[0]['description']} at column {found[0]['col']}" if found else str(error)
+        errors = getattr(error, "errors", None)
+        reason = f"{errors[0]['description']} at column {errors[0]['col']}" if errors else str(error)
         raise SashError(f"cannot read {text!r} as a Spark SQL expression: {reason}") from None
     except UnicodeEncodeError:
         raise SashError(f"an expression is text without halves of characters (surrogates), got {text!r}") from None
@@ -138,26 +138,26 @@ class _Reader:
         return SashError(f"cannot read the expression {self.text!r}: {node.sql('spark')!r} {why}")
 
     def read(self, node: Any) -> Column:
-        kind = type(node).__name__
-        if kind in _INFIX:
-            return self.infix(node, kind)
-        method = getattr(self, f"read_{kind.lower()}", None)
+        node_name = type(node).__name__
+        if node_name in _INFIX:
+            return self.infix(node, node_name)
+        method = getattr(self, f"read_{node_name.lower()}", None)
         if method is not None:
             return method(node)
-        if kind in _CALLS:
-            return self.call(node, *_CALLS[kind])
+        if node_name in _CALLS:
+            return self.call(node, *_CALLS[node_name])
         raise self.refuse(node)
 
-    def infix(self, node: Any, kind: str) -> Column:
+    def infix(self, node: Any, node_name: str) -> Column:
         beside = type(node.expression).__name__
         # Spark reads both of these from left to right, sqlglot does not
-        if (kind == "DPipe" and beside in ("Add", "Sub")) or (kind in _BRANCHES and beside in _BRANCHES):
+        if (node_name == "DPipe" and beside in ("Add", "Sub")) or (node_name in _BRANCHES and beside in _BRANCHES):
             raise self.refuse(node, "needs parentheses to say what belongs together")
         left, right = self.read(node.this), self.read(node.expression)
-        if kind in ("Add", "Sub") and _is_calendar(right):  # a month and two days: first the month, then the days
+        if node_name in ("Add", "Sub") and _is_calendar(right):  # a month and two days: first the month, then the days
             first, second = right.children()
-            return Operation(_INFIX[kind], (Operation(_INFIX[kind], (left, first)), second))
-        return Operation(_INFIX[kind], (left, right))
+            return Operation(_INFIX[node_name], (Operation(_INFIX[node_name], (left, first)), second))
+        return Operation(_INFIX[node_name], (left, right))
 
     def call(self, node: Any, name: str, arguments: str) -> Column:
         keys = arguments.split()
@@ -247,8 +247,8 @@ class _Reader:
 
     def read_like(self, node: Any) -> Column:
         self.only(node, "this", "expression", "negate")
-        found = Operation("like", (self.read(node.this), self.read(node.expression)))
-        return ~found if node.args.get("negate") else found
+        like = Operation("like", (self.read(node.this), self.read(node.expression)))
+        return ~like if node.args.get("negate") else like
 
     def read_case(self, node: Any) -> Column:
         subject = node.this and self.read(node.this)
@@ -285,9 +285,9 @@ class _Reader:
 
     def read_cast(self, node: Any) -> Column:
         self.only(node, "this", "to", "_type")
-        inner, kind = node.this, node.args["to"]
+        inner, target = node.this, node.args["to"]
         try:
-            to = type_name(_TYPES.get(kind.this.name, kind.sql("spark")))
+            to = type_name(_TYPES.get(target.this.name, target.sql("spark")))
         except SashError:
             raise self.refuse(node, "is a cast to a type that is not understood") from None
         of = self.read(inner)

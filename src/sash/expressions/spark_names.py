@@ -40,9 +40,9 @@ def type_name(text: str) -> str:
     bare = re.sub(r"\s+", "", text).lower() if isinstance(text, str) else ""
     if bare in _SPELLINGS:
         return _SPELLINGS[bare]
-    found = re.fullmatch(r"(?:decimal|dec|numeric)\((\d+)(?:,(\d+))?\)", bare)
-    if found and 1 <= int(found[1]) <= 38 and int(found[2] or 0) <= int(found[1]):
-        return f"decimal({int(found[1])},{int(found[2] or 0)})"
+    match = re.fullmatch(r"(?:decimal|dec|numeric)\((\d+)(?:,(\d+))?\)", bare)
+    if match and 1 <= int(match[1]) <= 38 and int(match[2] or 0) <= int(match[1]):
+        return f"decimal({int(match[1])},{int(match[2] or 0)})"
     raise SashError(f"a type is one of {', '.join(sorted({*_SPELLINGS.values()}))} or decimal(p,s), got {text!r}")
 
 

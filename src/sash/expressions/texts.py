@@ -20,9 +20,9 @@ def parsed_date(text: str) -> date | None:
     >>> parsed_date("2020-1-2"), parsed_date("2020-13-01")
     (datetime.date(2020, 1, 2), None)
     """
-    found = _DATE.fullmatch(text.strip())
+    match = _DATE.fullmatch(text.strip())
     try:
-        return date(int(found[1]), int(found[2] or 1), int(found[3] or 1)) if found else None
+        return date(int(match[1]), int(match[2] or 1), int(match[3] or 1)) if match else None
     except ValueError:
         return None
 
@@ -33,10 +33,10 @@ def parsed_timestamp(text: str) -> datetime | None:
     >>> parsed_timestamp("2020-01-02 03:04:05.5"), parsed_timestamp("2020-01-02T03:04Z").tzinfo
     (datetime.datetime(2020, 1, 2, 3, 4, 5, 500000), datetime.timezone.utc)
     """
-    found = _STAMP.fullmatch(text.strip())
-    if not found:
+    match = _STAMP.fullmatch(text.strip())
+    if not match:
         return None
-    year, month, day, hour, minute, second, fraction, zone = found.groups()
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
     micro = int((fraction or "").ljust(6, "0")[:6])
     try:
         moment = datetime(int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0))
@@ -65,10 +65,10 @@ def java_double(value: float) -> str:
 def _zone(text: str) -> timezone | ZoneInfo:
     if text in ("Z", "UTC", "GMT", "UT"):
         return UTC
-    found = _OFFSET.fullmatch(text)
-    if found:
-        offset = timedelta(hours=int(found[2]), minutes=int(found[3] or 0), seconds=int(found[4] or 0))
-        return timezone(-offset if found[1] == "-" else offset)
+    match = _OFFSET.fullmatch(text)
+    if match:
+        offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0), seconds=int(match[4] or 0))
+        return timezone(-offset if match[1] == "-" else offset)
     try:
         return ZoneInfo(text)
     except (KeyError, OSError):

@@ -58,14 +58,14 @@ def peer_stops(peers: Any, r0: int, r1: int, last: int, out: Any) -> int:
 @routine
 def number_groups(peers: Any, numbers: Any, starts: Any) -> int:
     """Number the groups of peers through all partitions; write where each starts, and return how many."""
-    found = -1
+    group = -1
     for i in range(len(peers)):
         if peers[i] == i:
-            found += 1
-            starts[found] = i
-        numbers[i] = found
-    starts[found + 1] = len(peers)
-    return found + 1
+            group += 1
+            starts[group] = i
+        numbers[i] = group
+    starts[group + 1] = len(peers)
+    return group + 1
 
 
 @routine
@@ -306,11 +306,11 @@ def rows_in_frames(lo: Any, hi: Any, r0: int, r1: int, out: Any) -> int:
 
 
 @routine
-def count_kept(kept: Any, r0: int, r1: int, counted: int, before: Any) -> int:
+def count_selected(selected: Any, r0: int, r1: int, counted: int, before: Any) -> int:
     """Write how many rows are kept before each position from r0 on; ``counted`` are before r0."""
     for i in range(r0, r1):
         before[np.uint64(i)] = counted
-        counted += kept[np.uint64(i)]
+        counted += selected[np.uint64(i)]
     before[r1] = counted
     return counted
 

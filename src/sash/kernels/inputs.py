@@ -18,12 +18,12 @@ class Inputs:
         aggregate = aggregate.aggregate if isinstance(aggregate, Call) else aggregate
         if not isinstance(aggregate, Aggregate):
             raise SashError(f'aggregate must be a sash.Aggregate or such as sf.max("load"), got {aggregate!r}')
-        given = tuple(map(_dtype, dtypes))
-        self.aggregate = aggregate.of(given)
-        if len(given) != self.aggregate.inputs:
-            raise SashError(f"{aggregate.name} takes {self.aggregate.inputs} columns, got the types of {len(given)}")
-        self.dtypes = (np.dtype(self.aggregate.cast),) * len(given) if self.aggregate.cast else given
-        for dtype in (*given, *self.dtypes):
+        natural = tuple(map(_dtype, dtypes))
+        self.aggregate = aggregate.of(natural)
+        if len(natural) != self.aggregate.inputs:
+            raise SashError(f"{aggregate.name} takes {self.aggregate.inputs} columns, got the types of {len(natural)}")
+        self.dtypes = (np.dtype(self.aggregate.cast),) * len(natural) if self.aggregate.cast else natural
+        for dtype in (*natural, *self.dtypes):
             if self.aggregate.compiled and (dtype.kind not in "biuf" or not dtype.isnative or dtype.itemsize > 8):
                 raise SashError(f"{aggregate.name} takes columns of integers, floats or booleans, got {dtype}")
 

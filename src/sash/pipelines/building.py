@@ -104,11 +104,11 @@ def imported(name: str, folder: Path) -> None:
 
 def _from_file(file: Path) -> ModuleType:
     """A module that nothing else can import: what is in it travels to Spark's workers by value."""
-    found = importlib.util.spec_from_file_location(f"sash_imported_{file.stem}", file)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+    spec = importlib.util.spec_from_file_location(f"sash_imported_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 
@@ -179,8 +179,8 @@ def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansSt
         built.boards[step.name] = board
 
 
-def _extent(given: str | int | Delta | Until | None) -> Any:
+def _extent(said: str | int | Delta | Until | None) -> Any:
     """A range or a slide as ``sash.stream`` takes it."""
-    if isinstance(given, Delta):
-        return delta(given.of, given.delta)
-    return punctuation(given.until) if isinstance(given, Until) else given
+    if isinstance(said, Delta):
+        return delta(said.of, said.delta)
+    return punctuation(said.until) if isinstance(said, Until) else said

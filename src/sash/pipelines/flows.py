@@ -156,7 +156,7 @@ def messages_of(loaded: Loaded, built: Built, board: str) -> dict[str, Any]:
 
 def _steps(loaded: Loaded, board: str, taken: str) -> tuple[tuple[str, str], ...]:
     """The queries from a board to what a sink takes, each with the table it takes; they take rows one by one."""
-    found: list[tuple[str, str]] = []
+    steps: list[tuple[str, str]] = []
     while taken != board:
         step = next(each for each in loaded.pipeline.steps if each.name == taken)
         table = rows_of(step.sql) if isinstance(step, SqlStep) else None
@@ -167,9 +167,9 @@ def _steps(loaded: Loaded, board: str, taken: str) -> tuple[tuple[str, str], ...
                 f"{taken} is made from answers of {board}, whose late rows another sink takes; beside these a sink "
                 f"takes {board} itself, or a step that takes its answers one by one: select … from {board} where …"
             )
-        found.append((before[0], step.sql))
+        steps.append((before[0], step.sql))
         taken = before[0]
-    return tuple(reversed(found))
+    return tuple(reversed(steps))
 
 
 def _through(steps: tuple[tuple[str, str], ...], rows: Any) -> Any:

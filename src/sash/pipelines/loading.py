@@ -105,22 +105,22 @@ def _read(file: Path, text: str) -> dict[str, Any]:
 
 
 def _checked(
-    file: Path, given: dict[str, Any], lines: dict[places.Path, int], values: Mapping[str, Any], stream: bool | None
+    file: Path, document: dict[str, Any], lines: dict[places.Path, int], values: Mapping[str, Any], stream: bool | None
 ) -> Loaded:
-    if "${" in str(given.get("mode", "")):
+    if "${" in str(document.get("mode", "")):
         raise Text(file, lines, Variables({})).error("mode must be batch or stream, got a variable", "mode")
-    streaming = given.get("mode") == "stream" if stream is None else stream
+    streaming = document.get("mode") == "stream" if stream is None else stream
     mode = {"mode": "stream" if streaming else "batch"}
     variables = Variables({**values, **mode})
     text = Text(file, lines, variables)
-    declared = _filled(text, given.get("variables", {}), ("variables",))
+    declared = _filled(text, document.get("variables", {}), ("variables",))
     variables.add(declared if isinstance(declared, dict) else {})
-    filled = {key: value if key == "variables" else _filled(text, value, (key,)) for key, value in given.items()}
+    filled = {key: value if key == "variables" else _filled(text, value, (key,)) for key, value in document.items()}
     try:
         pipeline = Pipeline.model_validate(filled)
     except ValidationError as error:
         raise _told(text, error) from None
-    streamed = frozenset() if streaming else _streamed(pipeline, given, filled, values)
+    streamed = frozenset() if streaming else _streamed(pipeline, document, filled, values)
     loaded = Loaded(file, lines, variables, pipeline, streaming, streamed)
     _check_names(loaded)
     _check_queries(loaded)
@@ -145,15 +145,15 @@ def _filled(text: Text, value: Any, path: places.Path) -> Any:
 
 
 def _streamed(
-    pipeline: Pipeline, given: dict[str, Any], filled: dict[str, Any], values: Mapping[str, Any]
+    pipeline: Pipeline, document: dict[str, Any], filled: dict[str, Any], values: Mapping[str, Any]
 ) -> frozenset[int]:
     """The sinks whose places do not depend on ${mode}, of a pipeline that may run as a stream."""
     if pipeline.stream.checkpoint is None and pipeline.mode != "stream":
         return frozenset()
     variables = Variables({**values, "mode": "stream"})
     text = Text(Path(), {}, variables)
-    variables.add(_filled(text, given.get("variables", {}), ()))
-    streams = [_place(_filled(text, each, ())) for each in given["sinks"]]
+    variables.add(_filled(text, document.get("variables", {}), ()))
+    streams = [_place(_filled(text, each, ())) for each in document["sinks"]]
     batches = [_place(each) for each in filled["sinks"]]
     return frozenset(number for number, each in enumerate(streams) if each == batches[number])
 

@@ -160,9 +160,9 @@ class SpansStep(Queries):
     longest: str | None = Field(None, description="how long an event may last")
 
 
-def _kind(given: Any) -> str | None:
-    said = given.get("kind") if isinstance(given, dict) else getattr(given, "kind", None)
-    return "sql" if said is None and isinstance(given, dict) and "sql" in given else said
+def _kind(step: Any) -> str | None:
+    said = step.get("kind") if isinstance(step, dict) else getattr(step, "kind", None)
+    return "sql" if said is None and isinstance(step, dict) and "sql" in step else said
 
 
 Step = Annotated[
@@ -209,5 +209,5 @@ class Pipeline(Part):
 
 def schema() -> dict[str, Any]:
     """The JSON schema of a pipeline file."""
-    made = Pipeline.model_json_schema(by_alias=True)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A pipeline of Sash", **made}
+    model = Pipeline.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A pipeline of Sash", **model}

@@ -61,10 +61,10 @@ def _same(name: str, other: str) -> bool:
 
 def places(path: str, default: str = "file:") -> Iterator[Folder]:
     """What a path may mean: with each of its {alternatives}, with %20 as it stands and decoded, through links."""
-    found = ALTERNATIVES.search(path)
-    if found is not None:
-        for each in found[1].split(","):
-            yield from places(path[: found.start()] + each + path[found.end() :], default)
+    match = ALTERNATIVES.search(path)
+    if match is not None:
+        for each in match[1].split(","):
+            yield from places(path[: match.start()] + each + path[match.end() :], default)
         return
     for text in {path, unquote(path)}:
         scheme = re.match(r"([A-Za-z][\w+.-]+):", text)

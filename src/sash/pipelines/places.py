@@ -18,7 +18,7 @@ def places(text: str) -> dict[Path, int]:
     >>> places("a = 1\n[[steps]]\nname = 'x'\n[[steps]]\n")
     {('a',): 1, ('steps', 0): 2, ('steps', 0, 'name'): 3, ('steps', 1): 4}
     """
-    found: dict[Path, int] = {}
+    lines: dict[Path, int] = {}
     counts: dict[Path, int] = {}
     table: Path = ()
     quotes = ""
@@ -28,21 +28,21 @@ def places(text: str) -> dict[Path, int]:
             continue
         if header := TABLE.match(line):
             table = _inside(counts, _keys(header[2]), repeated=header[1] == "[[")
-            found.setdefault(table, number)
+            lines.setdefault(table, number)
             continue
         if entry := ENTRY.match(line):
-            found[table + _keys(entry[1])] = number
+            lines[table + _keys(entry[1])] = number
             line = line[entry.end() :]
         quotes = _open(line, "")
-    return found
+    return lines
 
 
-def line_of(found: dict[Path, int], path: Sequence[str | int]) -> int | None:
+def line_of(lines: dict[Path, int], path: Sequence[str | int]) -> int | None:
     """The line of a value, or of the nearest one around it."""
     for length in range(len(path), 0, -1):
-        if tuple(path[:length]) in found:
-            return found[tuple(path[:length])]
-        inside = [line for each, line in found.items() if each[:length] == tuple(path[:length])]
+        if tuple(path[:length]) in lines:
+            return lines[tuple(path[:length])]
+        inside = [line for each, line in lines.items() if each[:length] == tuple(path[:length])]
         if inside:
             return min(inside)
     return None

@@ -118,8 +118,8 @@ def _columns(loaded: Loaded, built: Built, number: int) -> list[str]:
     if not sink.late:
         return list(built.frames[taken].columns)
     rows = passing.shown(built.boards[taken].open().late()).column_names
-    kept = messages.KEPT if flows.messages_of(loaded, built, taken) else ()
-    return ["reason", *(name for name in rows if name != "reason"), *kept]
+    added = messages.KEPT if flows.messages_of(loaded, built, taken) else ()
+    return ["reason", *(name for name in rows if name != "reason"), *added]
 
 
 def _check_columns(columns: list[str], target: writing.Target) -> None:

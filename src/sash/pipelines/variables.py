@@ -23,15 +23,15 @@ class Variables:
     'wrong password: ${PASSWORD}'
     """
 
-    def __init__(self, given: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> None:
-        self._given = dict(given)
+    def __init__(self, values: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> None:
+        self._values = dict(values)
         self._environment = os.environ if environment is None else environment
         self._secrets: dict[str, str] = {}
         self.used: set[str] = set()
 
-    def add(self, given: Mapping[str, Any]) -> None:
+    def add(self, values: Mapping[str, Any]) -> None:
         """Know more values, unless there are some of these names."""
-        self._given = {**given, **self._given}
+        self._values = {**values, **self._values}
 
     def filled(self, text: str) -> str:
         """A text with its variables replaced."""
@@ -44,13 +44,13 @@ class Variables:
                 text = text.replace(piece, f"${{{name}}}") if len(piece.strip()) >= SHORTEST else text
         return text
 
-    def _value(self, found: re.Match[str]) -> str:
-        if found[1] == "$":
+    def _value(self, match: re.Match[str]) -> str:
+        if match[1] == "$":
             return "$"
-        name = found[2]
+        name = match[2]
         self.used.add(name)
-        if name in self._given:
-            value = self._given[name]
+        if name in self._values:
+            value = self._values[name]
             return str(value).lower() if isinstance(value, bool) else str(value)
         if name not in self._environment:
             raise SashError(

@@ -18,7 +18,7 @@ class Choice:
     algorithm: Algorithm
     seconds: float = 0.0
     others: tuple[str, ...] = ()
-    asked: bool = False  # whether the user named it
+    by_using: bool = False  # whether the user named it
 
     @property
     def name(self) -> str:
@@ -35,7 +35,7 @@ class Choice:
         return self.algorithm.run(*arguments)
 
     def __str__(self) -> str:
-        why = "as asked" if self.asked else "; ".join(self.others)
+        why = "as asked" if self.by_using else "; ".join(self.others)
         return f"{self.name}: {self.words}; {_time(self.seconds)}" + (f" ({why})" if why else "")
 
 
@@ -58,7 +58,7 @@ def _named(task: Task, using: str) -> Choice | None:
         if each.name == using:
             if reason := each.refusal(task):
                 raise Refused(f"{using} {reason}")
-            return Choice(each, _seconds(each, task), asked=True)
+            return Choice(each, _seconds(each, task), by_using=True)
     return None
 
 

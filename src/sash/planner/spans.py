@@ -23,13 +23,13 @@ def with_height(using: str | None) -> tuple[str | None, int | None]:
     >>> with_height("multilevel_slicing(15)"), with_height("slicing")
     (('multilevel_slicing', 15), ('slicing', None))
     """
-    found = re.fullmatch(r"(\w+)\((\d+)\)", using or "")
-    if found is None or not isinstance(technique(found[1]), Leveled):
+    match = re.fullmatch(r"(\w+)\((\d+)\)", using or "")
+    if match is None or not isinstance(technique(match[1]), Leveled):
         return using, None
-    return found[1], of_height(int(found[2])).height
+    return match[1], of_height(int(match[2])).height
 
 
 def technique(using: str | None, height: int | None = None) -> Algorithm | None:
     """The technique of this name, if there is one, and of this height, if it has any."""
-    found = {each.name: each for operation in (EVENTS, COVER) for each in algorithms(operation)}.get(using or "")
-    return of_height(height) if height is not None and isinstance(found, Leveled) else found
+    named = {each.name: each for operation in (EVENTS, COVER) for each in algorithms(operation)}.get(using or "")
+    return of_height(height) if height is not None and isinstance(named, Leveled) else named

@@ -51,10 +51,10 @@ class StreamPlan:
     def __str__(self) -> str:
         lines = list(self.lines)
         for step in self.steps:
-            held = f"; {step.slices:,} slice{'s' * (step.slices != 1)} a window" if step.slices else ""
-            lines += [f"  {step.name} = {step.expression}", f"    windows: {step.windows}{held}"]
+            slices = f"; {step.slices:,} slice{'s' * (step.slices != 1)} a window" if step.slices else ""
+            lines += [f"  {step.name} = {step.expression}", f"    windows: {step.windows}{slices}"]
             lines += [f"    {step.source}"] if step.source else []
-            lines += [f"    {choice.name}: {choice.words}" + (" (as asked)" if choice.asked else "")
+            lines += [f"    {choice.name}: {choice.words}" + (" (as asked)" if choice.by_using else "")
                       for choice in step.choices]  # fmt: skip
         return "\n".join([*lines, *self.drawing])
 

@@ -29,25 +29,25 @@ from sash.windows.over import Over
 def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
     """The frame with a column for each window expression."""
     failures.foresee(frame.sparkSession)
-    inputs, asked, pairs = opened(frame, columns)
+    inputs, expressions, pairs = opened(frame, columns)
     schema = inputs.schema()
-    kinds = types_of(asked, schema)
+    types_of_rows = types_of(expressions, schema)
     sides = [sides_of(pairing, inputs) for pairing in pairs]
-    kinds_of_pairs = [sides_types(pairing.columns, each) for pairing, each in zip(pairs, sides, strict=True)]
-    inputs.compute(asked.values())
+    types_of_pairs = [sides_types(pairing.columns, each) for pairing, each in zip(pairs, sides, strict=True)]
+    inputs.compute(expressions.values())
     out = inputs.frame
-    found: dict[str, Column] = {}
-    for pairing, side, types in zip(pairs, sides, kinds_of_pairs, strict=True):
+    answered: dict[str, Column] = {}
+    for pairing, side, types in zip(pairs, sides, types_of_pairs, strict=True):
         answers = answers_of(pairing.columns, types)
         out, name = paired(out, pairing, inputs, side, answers)
-        found |= _fields(name, pairing.columns, answers)
+        answered |= _fields(name, pairing.columns, answers)
     skew = Skew(inputs, schema)
-    for exchange in exchanges(asked, skew.found):
-        answers = answers_of(exchange.columns, kinds)
-        out, name = _exchanged(out, exchange, tie_breakers_of(exchange, asked), inputs, schema, answers)
-        found |= _fields(name, exchange.columns, answers)
+    for exchange in exchanges(expressions, skew.is_skewed):
+        answers = answers_of(exchange.columns, types_of_rows)
+        out, name = _exchanged(out, exchange, tie_breakers_of(exchange, expressions), inputs, schema, answers)
+        answered |= _fields(name, exchange.columns, answers)
     added = set(out.columns) - set(frame.columns)
-    return out.withColumns({name: found[name] for name in columns}).drop(*added)
+    return out.withColumns({name: answered[name] for name in columns}).drop(*added)
 
 
 def _fields(struct: str, columns: Iterable[str], answers: pa.Schema) -> dict[str, Column]:
@@ -62,14 +62,14 @@ def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[Inputs, dict[
     """
     if frame.isStreaming:
         raise SashError("withColumns takes a batch DataFrame, got a streaming one")
-    given = checked(columns, frame.columns, names_of)
-    inputs = Inputs(frame, tuple(given))
-    for name, over in given.items():
+    checked_columns = checked(columns, frame.columns, names_of)
+    inputs = Inputs(frame, tuple(checked_columns))
+    for name, over in checked_columns.items():
         if not over.window.order and not over.window.others and _needs_order(over):
             raise SashError(f"{name}: {over.call} needs an orderBy on Spark, where rows have no order of their own")
-    pairs = pairings(inputs, {name: _whole(over) for name, over in given.items() if over.window.others})
-    asked = {name: inputs.read(_whole(over)) for name, over in given.items() if not over.window.others}
-    return inputs, asked, pairs
+    pairs = pairings(inputs, {name: _whole(over) for name, over in checked_columns.items() if over.window.others})
+    expressions = {name: inputs.read(_whole(over)) for name, over in checked_columns.items() if not over.window.others}
+    return inputs, expressions, pairs
 
 
 def _whole(over: Over) -> Over:
@@ -116,12 +116,12 @@ SAMPLE = 50_000  # rows that the algorithms are chosen for
 
 def explain(frame: DataFrame, columns: Mapping[str, Over]) -> Plan:
     """The plan; reads the first rows of the frame."""
-    inputs, asked, pairs = opened(frame, columns)
-    types_of(asked, inputs.schema())
+    inputs, expressions, pairs = opened(frame, columns)
+    types_of(expressions, inputs.schema())
     words = "on Spark, one thread a task; algorithms are chosen in each task, here for the first"
-    every = asked | {name: over for pairing in pairs for name, over in sampled(pairing, SAMPLE).items()}
+    every = expressions | {name: over for pairing in pairs for name, over in sampled(pairing, SAMPLE).items()}
     rows = first_rows(inputs, expressions_of, every.values(), SAMPLE)
-    moves = [f"{each}: {_said(each)}" for each in exchanges(asked, lambda _: False)]
+    moves = [f"{each}: {_said(each)}" for each in exchanges(expressions, lambda _: False)]
     moves += [f"{pairing}: {', '.join(pairing.columns)}" for pairing in pairs]
     return replace(explained(rows, every), moves=tuple(moves), place=words, threads=1)
 

@@ -108,7 +108,7 @@ def _numbers(spark: Any, folder: str, before: str = "", beyond: int = -1) -> lis
     else:
         paths = _found(spark, f"{folder}/{before}{above(beyond)}")
     form = re.compile(rf"/{re.escape(folder.rpartition('/')[2])}/{before}(\d+)(?:\.compact)?(?:/|$)")
-    return [int(found[1]) for path in paths if (found := form.search(path))]
+    return [int(match[1]) for path in paths if (match := form.search(path))]
 
 
 def _is_noted(spark: Any, notes: str, beyond: int) -> bool:
@@ -127,12 +127,12 @@ def above(number: int) -> str:
     if number < 0:
         return "[0-9]*"
     text = str(number)
-    found = []
+    patterns = []
     for place, digit in enumerate(text):
         if digit < "9":
             least = f"[{int(digit) + 1}-9]" if digit < "8" else "9"
-            found.append(f"{text[:place]}{least}{'[0-9]' * (len(text) - place - 1)}*")
-    return "{" + ",".join([*found, "[1-9]" + "[0-9]" * len(text) + "*"]) + "}"
+            patterns.append(f"{text[:place]}{least}{'[0-9]' * (len(text) - place - 1)}*")
+    return "{" + ",".join([*patterns, "[1-9]" + "[0-9]" * len(text) + "*"]) + "}"
 
 
 def _members(checkpoint: str) -> str:
@@ -142,8 +142,8 @@ def _members(checkpoint: str) -> str:
 def _found(spark: Any, pattern: str) -> list[str]:
     """The files at, or below, what a pattern finds that only Spark can reach."""
     try:
-        found = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(pattern)
-        return list(found.inputFiles())
+        files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(pattern)
+        return list(files.inputFiles())
     except Exception as error:
         if queries.refusal(error) is None or "PATH_NOT_FOUND" not in str(error):
             raise
@@ -153,8 +153,8 @@ def _found(spark: Any, pattern: str) -> list[str]:
 def _files(spark: Any, path: str, some: bool = True) -> bool:
     """Whether there are files at a path that only Spark can reach; or whether it is there, whatever it holds."""
     try:
-        found = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path).select("path")
-        return not some or bool(found.limit(1).collect())
+        files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path).select("path")
+        return not some or bool(files.limit(1).collect())
     except Exception as error:
         if queries.refusal(error) is None or "PATH_NOT_FOUND" not in str(error):
             raise

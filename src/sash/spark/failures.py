@@ -71,37 +71,37 @@ def recognised(error: Any) -> SashError | None:
     if isinstance(error, SashError) or isinstance(cause, SashError):
         return error if isinstance(error, SashError) else cause
     try:
-        told = str(error)
+        text = str(error)
     except Exception:  # asks the JVM, which may be gone
         return None
-    offset = OFFSET.search(told)
+    offset = OFFSET.search(text)
     if offset is not None:
-        return made("SashError", offset[1])
-    if OLDER in told:
-        return made("SashError", OLDER_ADVICE)
-    last = told.rfind(HEADER)
+        return error_of("SashError", offset[1])
+    if OLDER in text:
+        return error_of("SashError", OLDER_ADVICE)
+    last = text.rfind(HEADER)
     if last < 0:  # with spark.sql.execution.pyspark.udf.hideTraceback.enabled
-        raised = RAISED.search(told) if isinstance(error, PythonException) else None
+        raised = RAISED.search(text) if isinstance(error, PythonException) else None
     else:
-        frames = FRAMES.match(told, last + len(HEADER))
-        raised = RAISED.match(told, frames.end()) if frames else None
+        frames = FRAMES.match(text, last + len(HEADER))
+        raised = RAISED.match(text, frames.end()) if frames else None
     if raised is not None:
-        return made(raised[1], raised[2].strip())
-    missing = MISSING.search(told)
-    if missing is not None and (missing[1] in NEEDED_FIRST or re.search(r'File "[^"\n]*[/\\]sash[/\\]', told)):
-        return made("SashError", _advice(missing[1]))
+        return error_of(raised[1], raised[2].strip())
+    missing = MISSING.search(text)
+    if missing is not None and (missing[1] in NEEDED_FIRST or re.search(r'File "[^"\n]*[/\\]sash[/\\]', text)):
+        return error_of("SashError", _advice(missing[1]))
     return None
 
 
-def made(name: str, sentence: str, stands_for: Any = PythonException) -> SashError:
+def error_of(name: str, sentence: str, stands_for: Any = PythonException) -> SashError:
     """A Sash error of a class named so, which is also the exception of PySpark that it stands for."""
     return _both(name, stands_for)(plain(sentence))
 
 
 @functools.cache
 def _both(name: str, stands_for: Any) -> type[SashError]:
-    kind = getattr(errors, name, SashError)
-    kind = kind if isinstance(kind, type) and issubclass(kind, SashError) else SashError
+    error_type = getattr(errors, name, SashError)
+    error_type = error_type if isinstance(error_type, type) and issubclass(error_type, SashError) else SashError
 
     def __init__(self: Any, sentence: str) -> None:
         PySparkException.__init__(self, message=sentence)
@@ -110,8 +110,8 @@ def _both(name: str, stands_for: Any) -> type[SashError]:
     def __str__(self: Any) -> str:  # PySpark's own adds its error class
         return self.args[0]
 
-    body = {"__module__": errors.__name__, "__doc__": kind.__doc__, "__init__": __init__, "__str__": __str__}
-    return type(kind.__name__, (kind, stands_for), body)
+    body = {"__module__": errors.__name__, "__doc__": error_type.__doc__, "__init__": __init__, "__str__": __str__}
+    return type(error_type.__name__, (error_type, stands_for), body)
 
 
 def _advice(module: str) -> str:

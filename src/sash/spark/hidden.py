@@ -23,10 +23,10 @@ def plain(text: str) -> str:
 
 def readable(error: Any) -> Any:
     """An error of PySpark, which says plainly what it says."""
-    told = {name: getattr(error, name, None) for name in TEXTS}
-    if UNSPELLABLE not in str(told):
+    texts = {name: getattr(error, name, None) for name in TEXTS}
+    if UNSPELLABLE not in str(texts):
         return error
-    for name, each in told.items():
+    for name, each in texts.items():
         setattr(error, name, _all(each))
     for name in ASKED:
         method = getattr(error, name, None)
@@ -35,10 +35,10 @@ def readable(error: Any) -> Any:
     return error
 
 
-def _all(told: Any) -> Any:
+def _all(text: Any) -> Any:
     """Texts alone, in a tuple or in a dict."""
-    if isinstance(told, str):
-        return plain(told)
-    if isinstance(told, tuple):
-        return tuple(map(_all, told))
-    return {name: _all(each) for name, each in told.items()} if isinstance(told, dict) else told
+    if isinstance(text, str):
+        return plain(text)
+    if isinstance(text, tuple):
+        return tuple(map(_all, text))
+    return {name: _all(each) for name, each in text.items()} if isinstance(text, dict) else text

@@ -74,9 +74,9 @@ class Inputs:
         keys = [each for window in windows for each in (*window.partition, *(order.column for order in window.order))]
         for name in dict.fromkeys((*self._foreign, *(key.path[0] for key in keys if key.paths))):
             if name in self._computed:
-                kept = self.unused(self.frame, "computed")
-                self.frame = self.frame.withColumn(kept, self.columns[name])
-                self.columns[name] = F.col(kept)
+                computed = self.unused(self.frame, "computed")
+                self.frame = self.frame.withColumn(computed, self.columns[name])
+                self.columns[name] = F.col(computed)
                 self._computed.discard(name)
 
     def spark(self, names: Iterable[str]) -> list[Column]:
@@ -86,8 +86,8 @@ class Inputs:
     def taken(self, columns: Iterable[Over]) -> dict[str, Column]:
         """Those of the columns that some window expressions, already read, need."""
         wanted = {path[0] for over in columns for each in expressions_of(over) for path in each.paths}
-        found = {name: column for name, column in self.columns.items() if name in wanted}
-        return found or {ROW: F.lit(True)}
+        some = {name: column for name, column in self.columns.items() if name in wanted}
+        return some or {ROW: F.lit(True)}
 
     def unused(self, frame: DataFrame, word: str) -> str:
         """A name for a column beside those of a frame, and those that the user asks for."""
@@ -112,8 +112,8 @@ class Inputs:
             fields = self.frame.select(*numbered).schema.fields
         except AnalysisException as error:
             raise SashError(f"Spark cannot resolve an expression: {_first_line(error)}") from None
-        kinds = [_arrow_type(each.dataType, name, zone) for name, each in zip(self.columns, fields, strict=True)]
-        return pa.schema(zip(self.columns, kinds, strict=True))
+        types = [_arrow_type(each.dataType, name, zone) for name, each in zip(self.columns, fields, strict=True)]
+        return pa.schema(zip(self.columns, types, strict=True))
 
 
 def arrow_types(frame: DataFrame) -> pa.Schema:
@@ -142,13 +142,13 @@ def is_plain(expression: Expression) -> bool:
     return isinstance(expression, Name) and len(expression.path) == 1
 
 
-def _arrow_type(kind: DataType, said: str, zone: str) -> pa.DataType:
-    if isinstance(kind, StringType) and not kind.isUTF8BinaryCollation():
-        raise SashError(f"{said} has the collation {kind.collation}; write it with COLLATE UTF8_BINARY")
+def _arrow_type(dtype: DataType, said: str, zone: str) -> pa.DataType:
+    if isinstance(dtype, StringType) and not dtype.isUTF8BinaryCollation():
+        raise SashError(f"{said} has the collation {dtype.collation}; write it with COLLATE UTF8_BINARY")
     try:
-        return to_arrow_type(kind, timezone=zone)
+        return to_arrow_type(dtype, timezone=zone)
     except (PySparkException, TypeError, ValueError):
-        raise SashError(f"{said} is of type {kind.simpleString()}, which no window function takes") from None
+        raise SashError(f"{said} is of type {dtype.simpleString()}, which no window function takes") from None
 
 
 def _first_line(error: Exception) -> str:

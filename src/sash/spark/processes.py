@@ -36,8 +36,8 @@ def lives(process: str) -> bool:
 def _begin(number: int) -> str:
     """When a process began, in ticks since the machine did; empty where there is none, or only its remains."""
     try:
-        told = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
+        stat = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    fields = told.rpartition(")")[2].split()  # its name, in brackets, can hold anything
+    fields = stat.rpartition(")")[2].split()  # its name, in brackets, can hold anything
     return "" if fields[0] in "ZX" else fields[19]

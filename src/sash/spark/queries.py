@@ -49,13 +49,13 @@ def said(error: Exception) -> str | None:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(error).__name__]
     causes = [line for line in lines if re.match(r"(?:: |Caused by: )?(?:[\w.$]+\.)?\w+(?:Exception|Error): .", line)]
     empty = lines[0].endswith(":") or lines[0].startswith("An error occurred")  # the cause is further down
-    told = re.sub(r"^(?:: |Caused by: )", "", causes[-1] if empty and causes else lines[0])
-    return re.sub(r"^(?:[a-z]\w*\.)+(\w+(?:Exception|Error): )", r"\1", re.sub(r"^\[[\w.]+\]\s*", "", told))
+    text = re.sub(r"^(?:: |Caused by: )", "", causes[-1] if empty and causes else lines[0])
+    return re.sub(r"^(?:[a-z]\w*\.)+(\w+(?:Exception|Error): )", r"\1", re.sub(r"^\[[\w.]+\]\s*", "", text))
 
 
 def refused(sentence: str) -> SashError:
     """A Sash error that is also Spark's about a query."""
-    return failures.made("SashError", sentence, AnalysisException)
+    return failures.error_of("SashError", sentence, AnalysisException)
 
 
 def is_set(spark: Any, option: str) -> bool:
@@ -81,12 +81,12 @@ def session(spark: Any, frames: Iterable[Any]) -> Any:
 
 def file(spark: Any, path: str) -> Any:
     """The DataFrame of a file or a folder, by its ending; the first line of CSV has the names."""
-    found = FILE.search(path)
-    kind = found[1].lower() if found else "parquet"
+    match = FILE.search(path)
+    format = match[1].lower() if match else "parquet"
     try:
-        if kind in ("csv", "tsv"):
-            return spark.read.csv(path, header=True, inferSchema=True, sep="\t" if kind == "tsv" else ",")
-        return getattr(spark.read, "json" if "json" in kind else kind)(path)
+        if format in ("csv", "tsv"):
+            return spark.read.csv(path, header=True, inferSchema=True, sep="\t" if format == "tsv" else ",")
+        return getattr(spark.read, "json" if "json" in format else format)(path)
     except AnalysisException as error:
         reason = refusal(error)
         raise SashError(f"{path} cannot be read: {reason.sentence if reason else error}") from None
@@ -94,12 +94,12 @@ def file(spark: Any, path: str) -> Any:
 
 def as_frame(spark: Any, name: str, table: Any) -> Any:
     """A table that a query was given, as a Spark DataFrame."""
-    kind = type(table)
+    type_ = type(table)
     if is_pandas_on_spark(table):
         return table.to_spark()
     if is_spark(table):
         return table
-    arrow = _as_arrow(table, library_of(table), kind.__name__)
+    arrow = _as_arrow(table, library_of(table), type_.__name__)
     if arrow is not None:
         try:
             return spark.createDataFrame(arrow)
@@ -107,16 +107,18 @@ def as_frame(spark: Any, name: str, table: Any) -> Any:
             raise SashError(f"{name} cannot be a table of Spark: {str(error).splitlines()[0]}") from None
     raise SashError(
         f"{name} must be a Spark DataFrame, a pyarrow Table, a pandas or a polars DataFrame, "
-        f"got {table!r} of type {kind.__name__}"
+        f"got {table!r} of type {type_.__name__}"
     )
 
 
-def _as_arrow(table: Any, library: str, kind: str) -> Any:
+def _as_arrow(table: Any, library: str, type_name: str) -> Any:
     """A table of another library as Arrow has it, or None."""
     import pyarrow as pa
 
-    if library == "pyarrow" and kind in ("Table", "RecordBatch"):
-        return table if kind == "Table" else pa.Table.from_batches([table])
-    if library == "polars" and kind == "DataFrame":
+    if library == "pyarrow" and type_name in ("Table", "RecordBatch"):
+        return table if type_name == "Table" else pa.Table.from_batches([table])
+    if library == "polars" and type_name == "DataFrame":
         return table.to_arrow()
-    return pa.Table.from_pandas(table, preserve_index=False) if (library, kind) == ("pandas", "DataFrame") else None
+    return (
+        pa.Table.from_pandas(table, preserve_index=False) if (library, type_name) == ("pandas", "DataFrame") else None
+    )

@@ -74,9 +74,9 @@ class Ranged:
             start = F.monotonically_increasing_id().bitwiseAND(F.lit(ROW_IN_TASK)) == 0
             placed = placed.select("*", F.when(start, self._summaries().scalar()).alias(summaries))
             taken[SUMMARIES] = F.col(summaries)
-        given = answers.append(pa.field(MINE, pa.bool_()))
+        schema = answers.append(pa.field(MINE, pa.bool_()))
         run = table_udf(
-            piecewise(self.columns, self.tie_breakers, list(taken), given, self.cuts, asked_memory()), given
+            piecewise(self.columns, self.tie_breakers, list(taken), schema, self.cuts, asked_memory()), schema
         )
         out = placed.select("*", run(*taken.values()).alias(name))
         # asked of the answers: a filter on the columns would make Spark search for the piece once more
@@ -93,10 +93,10 @@ class Ranged:
             pieces = F.lit(shuffle_partitions(frame))
             return frame.select("*", F.pmod(hashed, pieces).cast("int").alias(own)), own, own, own
         keys = self.inputs.spark(key_names(self.columns))
-        found = dict(zip((own, first, last), searches(keys, self.cuts), strict=True))
+        routes = dict(zip((own, first, last), searches(keys, self.cuts), strict=True))
         before, after = self.copied
         last, first = last if before else own, first if after else own
-        return searched(frame, {name: found[name] for name in {own, first, last}}), own, first, last
+        return searched(frame, {name: routes[name] for name in {own, first, last}}), own, first, last
 
     def _summaries(self) -> DataFrame:
         """One row with the summaries of all pieces."""
@@ -110,12 +110,12 @@ class Ranged:
             pieces = shuffle_partitions(routed) if self.cuts is None else self.cuts.pieces
             routed = routed.repartitionById(pieces, F.col(own))
         schema = StructType([StructField(name, BinaryType()) for name in SUMMARY])
-        made = routed.select(*named).mapInArrow(
+        summaries = routed.select(*named).mapInArrow(
             shipped(summarising(self.columns, self.tie_breakers, list(taken), which, splits)), schema
         )
         # one text: after each row Spark asks a list column for its size, which takes as long as it has rows
         packed = F.concat_ws(":", *map(F.base64, SUMMARY))
-        return made.agg(F.concat_ws(",", F.collect_list(packed)))
+        return summaries.agg(F.concat_ws(",", F.collect_list(packed)))
 
 
 def summarised_names(columns: dict[str, Over]) -> list[str]:
@@ -141,9 +141,9 @@ def find_cuts(columns: dict[str, Over], inputs: Inputs, schema: pa.Schema) -> Cu
     far = together([reach(over) for over in columns.values()])
     reading = sampling(order, (far.before.rows, far.after.rows))
     sampled = inputs.frame.select(*keys).mapInArrow(reading, StructType(fields + counts)).toArrow()
-    found = Sample(sampled, order)
-    pieces = pieces_for(inputs.frame, found.total)
-    while (cuts := cut(found, pieces, far)).pieces > 1 and expected(found, cuts).sum() > MOST_COPIES * found.total:
+    sample = Sample(sampled, order)
+    pieces = pieces_for(inputs.frame, sample.total)
+    while (cuts := cut(sample, pieces, far)).pieces > 1 and expected(sample, cuts).sum() > MOST_COPIES * sample.total:
         pieces = cuts.pieces // 2  # frames are longer than pieces
     return cuts
 

@@ -64,11 +64,11 @@ def _reader(spark: SparkSession, origin: Origin, streaming: bool) -> Any:
 
 def by_ending(path: str | None) -> str | None:
     """The format that the ending of a path tells, or None."""
-    found = queries.FILE.search(path or "")
-    if found is None:
+    match = queries.FILE.search(path or "")
+    if match is None:
         return None
-    kind = found[1].lower()
-    return "json" if "json" in kind else kind
+    ending = match[1].lower()
+    return "json" if "json" in ending else ending
 
 
 def _inferred(spark: SparkSession, origin: Origin) -> Any:
@@ -93,8 +93,8 @@ class Count:
 
     def get(self) -> int | None:
         """The rows of the first job; None where Spark did not need them."""
-        found: list[int] = []
-        waiting = threading.Thread(target=lambda: found.append(self._observation.get["rows"]), daemon=True)
+        counts: list[int] = []
+        waiting = threading.Thread(target=lambda: counts.append(self._observation.get["rows"]), daemon=True)
         waiting.start()  # Spark waits for ever for a count that no job brings
         waiting.join(PATIENCE)
-        return found[0] if found else None
+        return counts[0] if counts else None

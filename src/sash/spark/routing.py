@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import pyarrow as pa
-import pyarrow.types as kinds
+from pyarrow import types
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -46,8 +46,8 @@ class Search:
                 return compared
             return F.when(F.get(self._counts, edge) > at, compared).otherwise(F.lit(self.strictly))
 
-        found = reduce(join, reversed(range(len(self.keys))), None)
-        return F.lit(self.strictly) if found is None else found
+        before = reduce(join, reversed(range(len(self.keys))), None)
+        return F.lit(self.strictly) if before is None else before
 
     def _value_before(self, at: int, edge: Column) -> Column:
         """Whether the row's value of a key is before the edge's."""
@@ -84,40 +84,40 @@ def searches(keys: Sequence[Column], cuts: Cuts) -> tuple[Search, Search, Search
     )
 
 
-def searched(frame: DataFrame, found: Mapping[str, Search]) -> DataFrame:
+def searched(frame: DataFrame, routes: Mapping[str, Search]) -> DataFrame:
     """The frame with what each search finds, in a column of its name."""
-    most = max(len(search.which) for search in found.values())
-    frame = frame.withColumns({name: F.lit(0) for name in found})
+    most = max(len(search.which) for search in routes.values())
+    frame = frame.withColumns({name: F.lit(0) for name in routes})
     for bit in reversed(range(most.bit_length())):
-        frame = frame.withColumns({name: search.step(F.col(name), 1 << bit) for name, search in found.items()})
+        frame = frame.withColumns({name: search.step(F.col(name), 1 << bit) for name, search in routes.items()})
     return frame
 
 
 def _literal(value: pa.Scalar) -> str:
     """A constant of exactly that value, as SQL."""
-    kind, plain = value.type, value.as_py() if not kinds.is_temporal(value.type) else None
+    dtype, plain = value.type, value.as_py() if not types.is_temporal(value.type) else None
     if not value.is_valid:
         return "null"
-    if kinds.is_boolean(kind):
+    if types.is_boolean(dtype):
         return str(plain)
-    if kinds.is_integer(kind):
+    if types.is_integer(dtype):
         return f"bigint('{plain}')"
-    if kinds.is_floating(kind):
+    if types.is_floating(dtype):
         return f"double('{plain!r}')"
-    if kinds.is_decimal(kind):
-        return f"cast('{plain:f}' as decimal({kind.precision}, {kind.scale}))"
+    if types.is_decimal(dtype):
+        return f"cast('{plain:f}' as decimal({dtype.precision}, {dtype.scale}))"
     if isinstance(plain, bytes):
         return f"X'{plain.hex()}'"
     if isinstance(plain, str):
         return f"string(X'{plain.encode().hex()}')"
-    if kinds.is_date32(kind):
+    if types.is_date32(dtype):
         return f"date_from_unix_date({value.value})"
     micros = f"bigint('{value.value}')"
-    if kinds.is_timestamp(kind) and kind.unit == "us":
-        zoned = kind.tz is not None
+    if types.is_timestamp(dtype) and dtype.unit == "us":
+        zoned = dtype.tz is not None
         epoch = "timestamp_ntz'1970-01-01 00:00:00'"
         return f"timestamp_micros({micros})" if zoned else f"timestampadd(MICROSECOND, {micros}, {epoch})"
-    if kinds.is_duration(kind) and kind.unit == "us":
+    if types.is_duration(dtype) and dtype.unit == "us":
         days, rest = divmod(value.value, 86_400_000_000)
         return f"make_dt_interval({days}, 0, 0, cast('{rest // 10**6}.{rest % 10**6:06}' as decimal(18, 6)))"
-    raise SashError(f"rows cannot be cut by keys of type {kind}")
+    raise SashError(f"rows cannot be cut by keys of type {dtype}")

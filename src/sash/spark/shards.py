@@ -78,10 +78,10 @@ class Chunks:
 
     def read(self, number: int) -> bytes:
         """A chunk."""
-        found = self.state.getValue((number,))
-        if found is None:
+        row = self.state.getValue((number,))
+        if row is None:
             raise SashError(f"state must be whole; chunk {number} is gone")
-        return bytes(found[0])
+        return bytes(row[0])
 
     def write(self, number: int, body: bytes) -> None:
         """Keep a chunk."""
@@ -115,8 +115,8 @@ def work(processor: Processor, label: int, frames: Iterator[pd.DataFrame], momen
 
 def _bodies(frames: Iterator[pd.DataFrame]) -> Iterator[Body]:
     for frame in frames:
-        for kind, body, task in zip(frame["kind"], frame["body"], frame["task"], strict=True):
-            yield Body(0, int(kind), bytes(body), int(task))
+        for content, body, task in zip(frame["kind"], frame["body"], frame["task"], strict=True):
+            yield Body(0, int(content), bytes(body), int(task))
 
 
 def _frame(body: bytes | None, seen: Seen) -> pd.DataFrame:
@@ -125,10 +125,10 @@ def _frame(body: bytes | None, seen: Seen) -> pd.DataFrame:
 
 def _shard(processor: Processor, sent: Sent, label: int, watermark: int | None, limits: Limits) -> Shard:
     """The shard as it was kept: in this worker's memory, or in Spark's store."""
-    kept = processor.head.get()
-    if kept is None:
+    row = processor.head.get()
+    if row is None:
         return Shard(sent.plan, limits)
-    head = bytes(kept[0])
+    head = bytes(row[0])
     remembered = _kept.pop((processor.plan, label), None)
     if remembered is not None and remembered.token == Shard.token_of(head):
         return remembered
@@ -165,15 +165,15 @@ def labels(shards: int) -> tuple[int, ...]:
     >>> (_murmur(np.array(labels(5), np.uint32)).view(np.int32) % 5).tolist()
     [0, 1, 2, 3, 4]
     """
-    found: dict[int, int] = {}
+    label_of: dict[int, int] = {}
     tried = 0
-    while len(found) < shards:
+    while len(label_of) < shards:
         numbers = np.arange(tried, tried + 16 * shards, dtype=np.uint32)
         places = _murmur(numbers).view(np.int32).astype(np.int64) % shards
         for number, place in zip(numbers.tolist(), places.tolist(), strict=True):
-            found.setdefault(place, number)
+            label_of.setdefault(place, number)
         tried += 16 * shards
-    return tuple(found[place] for place in range(shards))
+    return tuple(label_of[place] for place in range(shards))
 
 
 def _murmur(words: np.ndarray) -> np.ndarray:

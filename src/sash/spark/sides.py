@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sash.engine.evaluating import evaluate
 from sash.spark import worker
-from sash.spark.worker import as_told, batches_of, beginning, received, spilled
+from sash.spark.worker import as_answers, batches_of, beginning, received, spilled
 from sash.windows.over import Over
 
 SIDE = "__sash_side"  # 0 in rows that ask, 1 in those of the first other table, and so on
@@ -81,7 +81,7 @@ def evaluation(
         side = table[SIDE].to_numpy()
         left, *rights = sides.apart(table, side)
         out = evaluate(left, over_tables(columns, rights), arrival=False)
-        found = as_told({name: out[name] for name in columns}, answers)
+        found = as_answers({name: out[name] for name in columns}, answers)
         mine = side == 0
         if mine.all():
             return found

@@ -32,7 +32,7 @@ class Skew:
     inputs: Inputs
     schema: pa.Schema
 
-    def found(self, exchange: Exchange) -> bool:
+    def is_skewed(self, exchange: Exchange) -> bool:
         """Whether one value of the keys has so many rows that the others' tasks would wait for its one.
 
         Reads a sample of the keys, where the options ask for it or the input is large.
@@ -43,10 +43,10 @@ class Skew:
         named = [key.alias(f"k{place}") for place, key in enumerate(self.inputs.spark(exchange.keys))]
         sample = self.inputs.frame.select(*named).sample(fraction=SAMPLED, seed=0)
         counts = sample.groupBy(*(f"k{place}" for place in range(len(named)))).count()
-        found = counts.agg(F.max("count").alias("most"), F.sum("count").alias("rows")).first()
-        if found is None or not found["rows"]:
+        most = counts.agg(F.max("count").alias("most"), F.sum("count").alias("rows")).first()
+        if most is None or not most["rows"]:
             return False
-        return bool(found["most"] >= max(HOT_SHARE * found["rows"], HOT_ROWS * SAMPLED))
+        return bool(most["most"] >= max(HOT_SHARE * most["rows"], HOT_ROWS * SAMPLED))
 
     @cached_property
     def _bytes(self) -> float:
@@ -59,5 +59,5 @@ def expected_bytes(frame: DataFrame) -> float:
         said = frame.sparkSession.sql("explain cost select * from {frame}", frame=frame).first()
     except AnalysisException:  # a frame that no query can name
         said = None
-    found = SIZE.search(said[0]) if said else None
-    return float(found[1]) * 1024 ** STEPS.get(found[2], 6) if found else math.inf
+    match = SIZE.search(said[0]) if said else None
+    return float(match[1]) * 1024 ** STEPS.get(match[2], 6) if match else math.inf

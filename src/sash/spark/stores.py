@@ -21,15 +21,15 @@ def default_store(spark: Any) -> str:
     if setting is not None:
         return setting.rstrip("/")
     if spark not in _known:
-        _known[spark] = _told(spark)
+        _known[spark] = _file_system(spark)
     return _known[spark]
 
 
-def _told(spark: Any) -> str:
+def _file_system(spark: Any) -> str:
     name = f"sash-{uuid.uuid4().hex}"
     try:
         spark.read.text(f"/{name}")
     except Exception as error:  # a store that cannot be reached does not say its name
-        found = re.search(rf"([A-Za-z][\w+.-]*:(?://[^/\s]+)?)/+{name}", str(error))
-        return found[1] if found else LOCAL
+        match = re.search(rf"([A-Za-z][\w+.-]*:(?://[^/\s]+)?)/+{name}", str(error))
+        return match[1] if match else LOCAL
     return LOCAL

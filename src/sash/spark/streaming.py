@@ -38,7 +38,7 @@ from sash.expressions.columns import Foreign
 from sash.spark import failures
 from sash.spark.inputs import spark_column
 from sash.spark.local import PROVIDER, ROCKSDB
-from sash.spark.passing import as_schema, columns_of, narrowed, numbered, refuse_unknown, shown, told
+from sash.spark.passing import as_schema, columns_of, narrowed, numbered, record_batches, refuse_unknown, shown
 from sash.spark.processor import Shards
 from sash.spark.shards import GIVEN, SEEN, Sent, labels, opened
 from sash.spark.streams import Read, SparkSource
@@ -72,26 +72,26 @@ class StreamingSource(SparkSource):
                     f"{field.name} of another board's results cannot be asked of in the same query: {why}; write the "
                     "answers first, and read them back with a schema that you write out"
                 )
-        found = self._watermark()
-        if found is not None and not self._marked(settings.time):
+        marked = self._watermark()
+        if marked is not None and not self._marked(settings.time):
             raise SashError(f"time must be the column that has the watermark of the DataFrame, got {settings.time}; "
                             "Spark takes one watermark for a stream")  # fmt: skip
-        if settings.watermark is None and found is None:
+        if settings.watermark is None and marked is None:
             raise SashError(
                 "watermark must be given for a streaming DataFrame, such as watermark='10 seconds', or be set on it "
                 "with withWatermark; got None"
             )
-        given = settings.watermark
-        if given is None or found is None:
-            return given or found or Interval()
-        if microseconds("watermark", given) != microseconds("watermark", found):
-            raise SashError(f"watermark must be the one that the DataFrame has, {found}, got {given}; "
+        delay = settings.watermark
+        if delay is None or marked is None:
+            return delay or marked or Interval()
+        if microseconds("watermark", delay) != microseconds("watermark", marked):
+            raise SashError(f"watermark must be the one that the DataFrame has, {marked}, got {delay}; "
                             "Spark takes one for a stream")  # fmt: skip
-        return given
+        return delay
 
     def _watermark(self) -> Interval | None:
-        found = [field.metadata[DELAY] for field in self.frame.schema.fields if DELAY in (field.metadata or {})]
-        return Interval(0, 0, 1000 * max(found)) if found else None
+        delays = [field.metadata[DELAY] for field in self.frame.schema.fields if DELAY in (field.metadata or {})]
+        return Interval(0, 0, 1000 * max(delays)) if delays else None
 
     def _marked(self, time: Any) -> bool:
         """Whether a column has a watermark."""
@@ -101,8 +101,8 @@ class StreamingSource(SparkSource):
     def explained(self, scheme: Scheme) -> list[str]:
         """Where rows are folded, and what is kept where."""
         moved = "partials of slices" if folds_cells(scheme) else "rows"
-        asked = "sash.options.shards" if options.shards else PARTITIONS
-        return [f"on Spark: {moved} are moved to {self._shards()} shards of keys ({asked}), "
+        by = "sash.options.shards" if options.shards else PARTITIONS
+        return [f"on Spark: {moved} are moved to {self._shards()} shards of keys ({by}), "
                 "which keep them in RocksDB and answer windows as the watermark passes"]  # fmt: skip
 
     def late(self, board: Any) -> DataFrame:
@@ -124,7 +124,7 @@ class StreamingSource(SparkSource):
         names = list(operator.scheme.schema.names) if whole else columns_of(operator.scheme)
         scheme = operator.scheme if whole else narrowed(operator.scheme, names)
         shards = self._shards()
-        given = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
+        emitted = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
         plan = ShardPlan(scheme, operator.slicer, emit, starts, shards, tuple(read.computed.items()))
         self._use_rocksdb()
 
@@ -132,16 +132,16 @@ class StreamingSource(SparkSource):
         assert delay is not None
         sent = Sent(plan, delay, late, options.asked_memory()).packed()
         packed = numbered(self._watermarked(read, delay), names).mapInArrow(_folds(sent), BODIES)
-        kept = packed.groupBy("label").transformWithStateInPandas(
+        stateful = packed.groupBy("label").transformWithStateInPandas(
             Shards(sent), GIVEN, "Update" if emit == "updates" else "Append", "EventTime"
         )
-        found = (
-            _observed(kept, scheme.queries[0].name)
+        answered = (
+            _observed(stateful, scheme.queries[0].name)
             .where("body is not null")
             .select("body")
-            .mapInArrow(_answers(given), from_arrow_schema(given))
+            .mapInArrow(_answers(emitted), from_arrow_schema(emitted))
         )
-        return found.withMetadata("window_end", _followed(scheme, emit))
+        return answered.withMetadata("window_end", _followed(scheme, emit))
 
     def _shards(self) -> int:
         return options.shards or int(self.frame.sparkSession.conf.get(PARTITIONS) or 200)
@@ -164,19 +164,21 @@ class StreamingSource(SparkSource):
 def _need_protobuf() -> None:
     """Refuse to start without the messages in which workers ask for state: Spark would say that a worker died."""
     try:
-        found = version("protobuf")
+        installed = version("protobuf")
     except PackageNotFoundError:
-        found = "none"
-    if found == "none" or tuple(int(part) for part in found.split(".")[:2]) < PROTOBUF:
+        installed = "none"
+    if installed == "none" or tuple(int(part) for part in installed.split(".")[:2]) < PROTOBUF:
         least = ".".join(map(str, PROTOBUF))
-        raise SashError(f"streaming DataFrames need protobuf {least} or newer, got {found}: pip install 'sash[spark]'")
+        raise SashError(
+            f"streaming DataFrames need protobuf {least} or newer, got {installed}: pip install 'sash[spark]'"
+        )
 
 
-def _moment(time: Column, kind: Any) -> Column:
+def _moment(time: Column, dtype: Any) -> Column:
     """A time as what Spark takes watermarks of, whatever the session's time zone."""
-    if isinstance(kind, DateType):
+    if isinstance(dtype, DateType):
         return F.timestamp_seconds(F.unix_date(time).cast("long") * 86400)
-    if isinstance(kind, TimestampNTZType):
+    if isinstance(dtype, TimestampNTZType):
         epoch = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
         return F.timestamp_micros(F.timestamp_diff("microsecond", epoch, time))
     return time
@@ -186,8 +188,8 @@ def _folds(sent: bytes) -> Any:
     """What a task does with its rows: a body for each shard, or more."""
 
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        plan, _, late, _ = given = opened(sent)
-        limits = given.limits
+        plan, _, late, _ = shared = opened(sent)
+        limits = shared.limits
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
         tables = (as_schema(batch, plan.scheme.schema) for batch in batches)
@@ -209,7 +211,7 @@ def _answers(schema: pa.Schema) -> Any:
     def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for body in batch.column(0):
-                yield from told(table_of(body.as_buffer().to_pybytes()), schema)
+                yield from record_batches(table_of(body.as_buffer().to_pybytes()), schema)
 
     return unpack
 
@@ -242,13 +244,13 @@ def _check_spans(spans: Spans | None) -> None:
         )
 
 
-def _observed(kept: DataFrame, query: str) -> DataFrame:
+def _observed(stateful: DataFrame, query: str) -> DataFrame:
     """What an observer sees of all shards, under the name of the first query, with a number where that is taken."""
     sums = [F.sum(name).alias(name) for name in SEEN]
     for place in count(1):
         name = f"sash {query}" if place == 1 else f"sash {query} {place}"
         try:
-            observed = kept.observe(name, *sums)
+            observed = stateful.observe(name, *sums)
             _ = observed.schema  # Connect finds out late
             return observed
         except AnalysisException as error:

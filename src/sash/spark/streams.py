@@ -38,7 +38,16 @@ from sash.planner.streams import StreamPlan
 from sash.spark import failures
 from sash.spark.by_value import shipped
 from sash.spark.inputs import arrow_types, spark_column
-from sash.spark.passing import COMPUTED, as_schema, columns_of, narrowed, numbered, refuse_unknown, shown, told
+from sash.spark.passing import (
+    COMPUTED,
+    as_schema,
+    columns_of,
+    narrowed,
+    numbered,
+    record_batches,
+    refuse_unknown,
+    shown,
+)
 from sash.spark.worker import beginning
 from sash.windows import Window
 from sash.windows.over import Over
@@ -101,22 +110,22 @@ class SparkSource(Source):
 
     def _read(self, settings: Settings, queries: tuple[Query, ...]) -> Read:
         """The frame with PySpark's own columns computed, and the queries that read them by name."""
-        found: dict[Any, str] = {}
+        name_of: dict[Any, str] = {}
         columns: dict[str, Any] = {}
         computed: dict[str, str] = {}
 
         def named(expression: Any) -> Any:
             if not isinstance(expression, Foreign):
                 return expression
-            if expression.key not in found:
-                found[expression.key] = _name(str(expression), columns)
-                columns[found[expression.key]] = F.coalesce(expression.column)
-                computed[found[expression.key]] = str(expression)
-            return Name((found[expression.key],))
+            if expression.key not in name_of:
+                name_of[expression.key] = _name(str(expression), columns)
+                columns[name_of[expression.key]] = F.coalesce(expression.column)
+                computed[name_of[expression.key]] = str(expression)
+            return Name((name_of[expression.key],))
 
-        def extent(given: Any) -> Any:
-            parts = {part: named(getattr(given, part)) for part in ("column", "condition") if hasattr(given, part)}
-            return replace(given, **parts) if parts else given
+        def read_extent(extent: Any) -> Any:
+            parts = {part: named(getattr(extent, part)) for part in ("column", "condition") if hasattr(extent, part)}
+            return replace(extent, **parts) if parts else extent
 
         names = tuple(self.frame.select(key.column).columns[0] if isinstance(key, Foreign) else None
                       for key in settings.key)  # fmt: skip
@@ -125,8 +134,10 @@ class SparkSource(Source):
         if spans is not None:
             spans = replace(spans, start=named(spans.start), end=time, pair=named(spans.pair))
         settings = replace(settings, key=keys, time=time, spans=spans, names=names if any(names) else ())
-        queries = tuple(replace(each, call=rewritten(Over(each.call, ANYWHERE), named).call, extent=extent(each.extent))
-                        for each in queries)  # fmt: skip
+        queries = tuple(
+            replace(each, call=rewritten(Over(each.call, ANYWHERE), named).call, extent=read_extent(each.extent))
+            for each in queries
+        )
         return Read(self.frame.withColumns(columns) if columns else self.frame, settings, queries, computed)
 
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
@@ -139,10 +150,10 @@ class SparkSource(Source):
             return self._by_partials(board, operator)
         schema = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
 
-        def given(answers: pa.Table, aside: pa.Table) -> pa.Table:
+        def emitted(answers: pa.Table, aside: pa.Table) -> pa.Table:
             return with_late(answers, shown(aside)) if late else answers
 
-        return self._by_rows(board, scheme, slicer, emit, starts, schema, given, whole=late)
+        return self._by_rows(board, scheme, slicer, emit, starts, schema, emitted, whole=late)
 
     def explain(self, board: Any) -> StreamPlan:
         """The plan, with columns of PySpark as they were given."""
@@ -164,14 +175,14 @@ class SparkSource(Source):
         emit: str,
         starts: bool,
         schema: pa.Schema,
-        given: Callable[[pa.Table, pa.Table], pa.Table],
+        emitted: Callable[[pa.Table, pa.Table], pa.Table],
         whole: bool,
     ) -> DataFrame:
         """Move rows by key, and let one task have all rows of a key; ``given`` says what of answers and late rows."""
         failures.foresee(self.frame.sparkSession)
         frame, settings, _, _ = self._read(board._settings, board._queries)
         names = list(scheme.schema.names) if whole or scheme.whole_rows else columns_of(scheme)
-        kept = scheme if names == list(scheme.schema.names) else narrowed(scheme, names)
+        needed = scheme if names == list(scheme.schema.names) else narrowed(scheme, names)
         keys = [spark_column(key if isinstance(key, Foreign) else bind(key, names)) for key in settings.key]
         placed = numbered(frame.repartition(*keys) if keys else frame.repartition(1), names)
         start, memory = beginning(), options.asked_memory()
@@ -179,11 +190,11 @@ class SparkSource(Source):
         def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             start()
             limits = Limits.of(memory or options.budget())
-            came = (as_schema(batch, kept.schema) for batch in batches)
-            opened = partial(Operator, kept, slicer, emit=emit, starts=starts, arrival=False)
+            came = (as_schema(batch, needed.schema) for batch in batches)
+            opened = partial(Operator, needed, slicer, emit=emit, starts=starts, arrival=False)
             with within_memory(limits.memory, "the rows of a task"):
                 for answers, aside in answer_rows(came, opened, limits):
-                    yield from told(given(answers, aside), schema)
+                    yield from record_batches(emitted(answers, aside), schema)
 
         return placed.mapInArrow(shipped(work), from_arrow_schema(schema))
 
@@ -204,7 +215,7 @@ class SparkSource(Source):
             came = (as_schema(batch, scheme.schema) for batch in batches)
             with within_memory(limits.memory, "the partials of a task"):
                 for table in fold_rows(came, partial(Operator, scheme, slicer), limits):
-                    yield from told(table, partials)
+                    yield from record_batches(table, partials)
 
         def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             start()
@@ -213,7 +224,7 @@ class SparkSource(Source):
             opened = partial(Operator, scheme, slicer, emit=emit, starts=starts)
             with within_memory(limits.memory, "the partials and answers of a task"):
                 for table in answer_partials(came, opened, limits):
-                    yield from told(table, answers)
+                    yield from record_batches(table, answers)
 
         folded = numbered(frame, names).mapInArrow(shipped(fold), from_arrow_schema(partials))
         columns = [F.col(quoted(name)) for name in keys]

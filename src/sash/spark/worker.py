@@ -51,7 +51,7 @@ def evaluation(
 
     def answered(table: pa.Table) -> pa.Table:
         out = evaluate(table, columns, arrival=False, tie_breakers=tie_breakers)
-        return as_told({name: out[name] for name in columns}, answers)
+        return as_answers({name: out[name] for name in columns}, answers)
 
     def evaluated(batches: Iterator[Any]) -> Iterator[pa.Array]:
         start()
@@ -81,9 +81,9 @@ def spilled(
 ) -> Iterator[pa.Array]:
     """Answers as structs, in the order in which the rows came; through files where memory does not suffice."""
     budget = memory or options.budget()
-    found = spilling(batches, answered, together, budget=budget, pieces=pieces, bytes_per_row=scratch(expressions))
+    answers = spilling(batches, answered, together, budget=budget, pieces=pieces, bytes_per_row=scratch(expressions))
     try:
-        for batch in found:
+        for batch in answers:
             yield batch.to_struct_array()
     except SashError as error:
         if error.column is None:
@@ -103,27 +103,27 @@ def received(batches: Iterator[Any], names: list[str]) -> Iterator[pa.RecordBatc
         yield pa.RecordBatch.from_arrays(list(batch) if isinstance(batch, tuple) else [batch], names)
 
 
-def as_told(found: Mapping[str, Any], answers: pa.Schema) -> pa.Table:
+def as_answers(columns: Mapping[str, Any], answers: pa.Schema) -> pa.Table:
     """The answers, of the types and under the names that Spark was told."""
-    kinds = zip(found.values(), answers.types, strict=True)
+    typed = zip(columns.values(), answers.types, strict=True)
     # a cast to the same type is refused where a NULL struct has fields that are not nullable
-    cast = [column if column.type == kind else column.cast(kind) for column, kind in kinds]
+    cast = [column if column.type == dtype else column.cast(dtype) for column, dtype in typed]
     return pa.table(cast, answers.names)
 
 
 def types_of(columns: dict[str, Over], schema: pa.Schema) -> dict[str, pa.DataType]:
     """The types of the answers, found by asking of no rows: which also finds what cannot be asked."""
     out = evaluate(schema.empty_table(), columns)
-    kinds = {name: out.schema.field(name).type for name in columns}
-    for name, kind in kinds.items():
-        if pa.types.is_null(kind):
+    types = {name: out.schema.field(name).type for name in columns}
+    for name, dtype in types.items():
+        if pa.types.is_null(dtype):
             compiled = getattr(columns[name].call.aggregate, "compiled", True)
             if not compiled:
                 raise SashError(f"{name}: an aggregate with compiled=False does not run on Spark, only in memory")
             raise SashError(f"{name}: Spark must know the type of the answer; a column of nothing but NULL has none")
-    return kinds
+    return types
 
 
-def answers_of(columns: Mapping[str, Over], kinds: Mapping[str, pa.DataType]) -> pa.Schema:
+def answers_of(columns: Mapping[str, Over], types: Mapping[str, pa.DataType]) -> pa.Schema:
     """The fields that answers to these columns are given in: under names that need no care in Spark."""
-    return pa.schema([(f"a{place}", kinds[name]) for place, name in enumerate(columns)])
+    return pa.schema([(f"a{place}", types[name]) for place, name in enumerate(columns)])

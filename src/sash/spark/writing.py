@@ -119,17 +119,17 @@ def is_there(spark: Any, target: Target) -> bool:
 
 def _folder(frame: DataFrame, target: Target, folder: Path) -> None:
     """Write into a hidden folder beside, and put it into its place at the end."""
-    made, old = folder.with_name(f".{folder.name}.sash-{uuid.uuid4().hex[:8]}"), _old(folder)
+    new, old = folder.with_name(f".{folder.name}.sash-{uuid.uuid4().hex[:8]}"), _old(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        plain(frame, target, "overwrite").save(str(made))
+        plain(frame, target, "overwrite").save(str(new))
         _removed(old)
         if folder.exists():
             os.replace(folder, old)
-        os.replace(made, folder)
+        os.replace(new, folder)
     finally:
         _mended(folder)
-        _removed(made, old)
+        _removed(new, old)
 
 
 def _old(folder: Path) -> Path:
@@ -152,17 +152,17 @@ def _removed(*folders: Path) -> None:
 def save_table(frame: DataFrame, target: Target, in_place: bool) -> None:
     """A table of the catalogue; a new one takes the place of the old one when it is whole."""
     spark, name = frame.sparkSession, str(target.table)
-    made = f"{name[:-1]}__sash_new`" if name.endswith("`") else f"{name}__sash_new"
-    if spark.catalog.tableExists(made) and not spark.catalog.tableExists(name):
-        spark.sql(f"ALTER TABLE {made} RENAME TO {name}")  # a run ended between the last two steps
+    new = f"{name[:-1]}__sash_new`" if name.endswith("`") else f"{name}__sash_new"
+    if spark.catalog.tableExists(new) and not spark.catalog.tableExists(name):
+        spark.sql(f"ALTER TABLE {new} RENAME TO {name}")  # a run ended between the last two steps
     if target.mode != "overwrite" or in_place or not spark.catalog.tableExists(name):
         plain(frame, target, target.mode).saveAsTable(name)
         return
-    spark.sql(f"DROP TABLE IF EXISTS {made}")
+    spark.sql(f"DROP TABLE IF EXISTS {new}")
     try:
-        plain(frame, target, "overwrite").saveAsTable(made)
+        plain(frame, target, "overwrite").saveAsTable(new)
     except BaseException:
-        spark.sql(f"DROP TABLE IF EXISTS {made}")
+        spark.sql(f"DROP TABLE IF EXISTS {new}")
         raise
     spark.sql(f"DROP TABLE {name}")
-    spark.sql(f"ALTER TABLE {made} RENAME TO {name}")
+    spark.sql(f"ALTER TABLE {new} RENAME TO {name}")

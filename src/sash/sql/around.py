@@ -74,7 +74,7 @@ class Query(Protocol):
     source: Source
     session: Session
 
-    def kept(self, lo: int, hi: int, scope: Scope) -> str:
+    def left_to_spark(self, lo: int, hi: int, scope: Scope) -> str:
         """A piece of the text as it is, but for the queries in it."""
 
     def gap(self, at: int, end: int, lo: int, hi: int, scope: Scope) -> str:
@@ -88,4 +88,4 @@ def given(name: str, mark: str) -> Named:
 
 def _mentioned(text: str) -> set[str]:
     """The names in a text, in lower case."""
-    return {(found[1] or found[0]).replace("``", "`").lower() for found in _NAMES.finditer(text)}
+    return {(match[1] or match[0]).replace("``", "`").lower() for match in _NAMES.finditer(text)}

@@ -51,55 +51,55 @@ def is_query(source: Source, place: int) -> bool:
 
 def queries(source: Source, lo: int, hi: int) -> list[int]:
     """The places of brackets that hold queries, the outermost ones only."""
-    found, place = [], lo
+    places, place = [], lo
     while place < hi:
         if source.word(place) == "(" and is_query(source, place + 1):
-            found.append(place)
+            places.append(place)
             place = source.after(place)
         else:
             place += 1
-    return found
+    return places
 
 
 def calls(source: Source, lo: int, hi: int) -> list[Called]:
     """The window calls of a piece, but for those of queries in it."""
-    found, place = [], lo
+    windowed_calls, place = [], lo
     while place < hi:
         called = call_at(source, place, hi)
         if called is not None:
             nested = calls(source, place + 1, called.span[1])
             if nested:
                 raise source.error("a window call cannot be inside another one; use a subquery", nested[0].span[0])
-            found.append(called)
+            windowed_calls.append(called)
             place = called.span[1]
         elif source.word(place) == "(" and is_query(source, place + 1):
             place = source.after(place)
         else:
             place += 1
-    return found
+    return windowed_calls
 
 
 def operands(source: Source, lo: int, hi: int) -> tuple[list[Span], int]:
     """The selects that UNION and its kin join, and where the ORDER BY or LIMIT of all of them begins."""
-    found, start, place = [], lo, lo
+    spans, start, place = [], lo, lo
     while place < hi:
         if source.word(place) in SETS and source.word(place - 1) != "*" and place > lo:
-            found.append((start, place))
+            spans.append((start, place))
             start = place + 1 + (source.word(place + 1) in ("ALL", "DISTINCT"))
             place = start
         else:
             place = source.after(place)
-    if not found:
+    if not spans:
         return [(lo, hi)], hi
     end = start
     while end < hi and not _begins_tail(source, end, start):
         end = source.after(end)
-    return [*found, (start, end)], end
+    return [*spans, (start, end)], end
 
 
 def clauses(source: Source, lo: int, hi: int) -> list[tuple[str, int, int]]:
     """The clauses of a select: the first word of each, its place, and the place after the words that begin it."""
-    found = [("SELECT", lo, lo + 1)]
+    clauses_of = [("SELECT", lo, lo + 1)]
     place = lo + 1
     while place < hi:
         called = call_at(source, place, hi)
@@ -108,17 +108,17 @@ def clauses(source: Source, lo: int, hi: int) -> list[tuple[str, int, int]]:
             continue
         word, following = source.word(place), source.word(place + 1)
         if word in ("WHERE", "HAVING") or (word == "FROM" and source.word(place - 1) != "DISTINCT"):
-            found.append((word, place, place + 1))
+            clauses_of.append((word, place, place + 1))
         elif word == "GROUP" and following == "BY":
-            found.append((word, place, place + 2))
+            clauses_of.append((word, place, place + 2))
         elif word == "WINDOW" and place + 2 < hi and source.tokens[place + 1].is_name and source.word(place + 2) == "(":
             raise source.error("WINDOW takes definitions such as w AS (ORDER BY x)", place + 2)
         elif word == "WINDOW" and source.word(place + 2) == "AS" and source.tokens[place + 1].is_name:
-            found.append((word, place, place + 1))
-        elif (word == "QUALIFY" and len(found) > 1) or _begins_tail(source, place, lo):
-            found.append((word, place, place + 1 + (word in SORTS)))
+            clauses_of.append((word, place, place + 1))
+        elif (word == "QUALIFY" and len(clauses_of) > 1) or _begins_tail(source, place, lo):
+            clauses_of.append((word, place, place + 1 + (word in SORTS)))
         place = source.after(place)
-    return found
+    return clauses_of
 
 
 def _begins_tail(source: Source, place: int, lo: int) -> bool:
@@ -136,8 +136,8 @@ def _begins_tail(source: Source, place: int, lo: int) -> bool:
 
 def block(source: Source, lo: int, hi: int) -> Block:
     """The parts of the select that begins at a place."""
-    found = clauses(source, lo, hi)
-    ends = [place for _, place, _ in found[1:]] + [hi]
+    parts = clauses(source, lo, hi)
+    ends = [place for _, place, _ in parts[1:]] + [hi]
     start, list_end = lo + 1, ends[0]
     distinct = source.word(start) == "DISTINCT"
     start += source.word(start) in ("DISTINCT", "ALL")
@@ -147,22 +147,22 @@ def block(source: Source, lo: int, hi: int) -> Block:
     for first, stop in spans:
         if first >= stop:
             raise source.error("an expression is missing in the list of SELECT", min(first, len(source.tokens) - 1))
-    made = Block((lo, hi), (lo, start), distinct, [item(source, *each) for each in spans], (list_end, list_end))
-    for (word, place, after), end in zip(found[1:], ends[1:], strict=True):
-        if word in made.clauses:
+    whole = Block((lo, hi), (lo, start), distinct, [item(source, *each) for each in spans], (list_end, list_end))
+    for (word, place, after), end in zip(parts[1:], ends[1:], strict=True):
+        if word in whole.clauses:
             raise source.error(f"a select has one {word}", place)
-        made.clauses[word] = (after, end)
+        whole.clauses[word] = (after, end)
         if word in ("FROM", "WHERE", "GROUP", "HAVING"):
-            if made.body[1] != place:
+            if whole.body[1] != place:
                 raise source.error(f"{word} is out of place here", place)
-            made.body = (made.body[0], end)
+            whole.body = (whole.body[0], end)
         elif word == "WINDOW":
-            made.windows = (after, end)
+            whole.windows = (after, end)
         elif word == "QUALIFY":
-            made.qualify = (after, end)
+            whole.qualify = (after, end)
         else:
-            made.tail.append((source.cut(place, after), (after, end)))
-    return made
+            whole.tail.append((source.cut(place, after), (after, end)))
+    return whole
 
 
 def item(source: Source, lo: int, hi: int) -> Item:

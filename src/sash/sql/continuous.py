@@ -210,7 +210,7 @@ class _Columns:
             raise SashError(f"{what} must be a constant, got {self.source.shown(*span)}")
         return float(value) if isinstance(value, Decimal) else value
 
-    def offset(self, span: Span, kind: str, what: str = "the offset of a frame") -> Any:
+    def offset(self, span: Span, frame_kind: str, what: str = "the offset of a frame") -> Any:
         tokens = self.source.tokens[span[0] : span[1]]
         if self.is_number(span):
             return self.constant(span, what)

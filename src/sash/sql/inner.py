@@ -37,22 +37,22 @@ class Inner:
 
     def star(self, place: int, lo: int, hi: int, body: str) -> int:
         """All columns, or all of a table; what they are called is asked of Spark."""
-        text = self.query.kept(lo, hi, self.scope)
-        found = self.query.session.frame(self.scope.before(f"SELECT {text} {body}")).columns
-        names = [self.unused(each) for each in found]
-        folded = [self.source.fold(each) for each in found]
+        text = self.query.left_to_spark(lo, hi, self.scope)
+        columns = self.query.session.frame(self.scope.before(f"SELECT {text} {body}")).columns
+        names = [self.unused(each) for each in columns]
+        folded = [self.source.fold(each) for each in columns]
         if hi - lo == 1:  # a name alone means the column here
             for name, inside in zip(folded, names, strict=True):
                 if folded.count(name) == 1:
                     self.known.setdefault(("name", name), inside)
-        self.outputs += found
-        self.items[place] = text, names, list(found)
+        self.outputs += columns
+        self.items[place] = text, names, list(columns)
         return place
 
     def item(self, place: int, lo: int, hi: int, alias: str) -> int:
         """An expression of the user's list."""
         name = self.unused(self.source.shown(lo, hi))
-        self.items[place] = self.query.kept(lo, hi, self.scope) + alias, [name], None
+        self.items[place] = self.query.left_to_spark(lo, hi, self.scope) + alias, [name], None
         if not self._is_random(lo, hi):
             self.known.setdefault(self._same(lo, hi), name)
         return place
@@ -66,7 +66,7 @@ class Inner:
         same = self._same(lo, hi)
         if same in self.known and not self._is_random(lo, hi):
             return self.known[same]
-        name = self.text(self.query.kept(lo, hi, self.scope), self.source.shown(lo, hi))
+        name = self.text(self.query.left_to_spark(lo, hi, self.scope), self.source.shown(lo, hi))
         self.known[same] = name
         return name
 
@@ -106,14 +106,14 @@ class Inner:
             texts, names = ["TRUE"], [self.unused("row")]
         text = f"SELECT {head}{' ' * bool(head)}{', '.join(texts)} {body}"
         frame = self.query.session.frame(self.scope.before(text))
-        found = frame.columns
-        if len(found) != len(names):
+        columns = frame.columns
+        if len(columns) != len(names):
             raise SashError(
                 "an expression that gives several columns cannot stand beside a window call; use a subquery"
             )
         for place, start in shown:
-            text, inside, told = self.items[place]
-            self.items[place] = text, inside, told or [found[start]]
+            text, inside, outputs = self.items[place]
+            self.items[place] = text, inside, outputs or [columns[start]]
         return frame.toDF(*names)
 
     def listed(self, shown: str | int) -> list[str]:

@@ -19,8 +19,8 @@ class QueryPlan:
     @property
     def chosen(self) -> dict[str, str]:
         """The algorithm that answers each window call; those of Spark are its own."""
-        found = {shown(column): name for plan in self.selects for column, name in plan.chosen.items()}
-        return found | dict.fromkeys(self.by_spark, "spark")
+        chosen = {shown(column): name for plan in self.selects for column, name in plan.chosen.items()}
+        return chosen | dict.fromkeys(self.by_spark, "spark")
 
     def __str__(self) -> str:
         lines = [shown(str(plan)) for plan in self.selects]

@@ -83,18 +83,18 @@ class Reading:
                 raise SashError(f"the offset of {kind.upper()} must be a whole number, got {value!r}")
             return value
         words = [source.word(place) for place in range(lo, hi)]
-        kinds = [token.kind for token in source.tokens[lo:hi]]
-        if kinds == [STRING] or (kinds[0] == STRING and words[1:] == ["::", "INTERVAL"]):
+        token_kinds = [token.kind for token in source.tokens[lo:hi]]
+        if token_kinds == [STRING] or (token_kinds[0] == STRING and words[1:] == ["::", "INTERVAL"]):
             return Interval.parse(source.tokens[lo].value, what)
-        if words[0] == "INTERVAL" and PARAMETER not in kinds:
+        if words[0] == "INTERVAL" and PARAMETER not in token_kinds:
             return _interval(source, lo + 1, hi)
         value = self.constant(span, what)
         if isinstance(value, int | Decimal | float) and not isinstance(value, bool):
             return value
-        told = self.session.value(f"CAST(({self.text(span)}) AS STRING)")
-        if value is None or told is None or not str(told).upper().startswith("INTERVAL"):
+        text = self.session.value(f"CAST(({self.text(span)}) AS STRING)")
+        if value is None or text is None or not str(text).upper().startswith("INTERVAL"):
             raise SashError(f"{what} must be a number or an interval, got {source.shown(lo, hi)}")
-        return _as_interval(parse(str(told)))
+        return _as_interval(parse(str(text)))
 
     def forward(self, span: Span, backward: bool) -> Column:
         """A column of offsets, each row's own, that refuses NULLs and what is below zero; or its negative."""
@@ -105,7 +105,7 @@ class Reading:
 
     def text(self, span: Span) -> str:
         """A piece of the query, its own queries rewritten."""
-        return self.inner.query.kept(*span, self.inner.scope)
+        return self.inner.query.left_to_spark(*span, self.inner.scope)
 
     def _fixed(self, span: Span) -> bool:
         """Whether a part of an expression is the same for all rows."""
@@ -137,9 +137,9 @@ def _as_interval(value: Any) -> Interval:
     if isinstance(value, Operation):
         months, time = (_as_interval(each) for each in value.operands)
         return Interval(months.months, time.days, time.microseconds)
-    held = value.value if isinstance(value, Literal) else None
-    if isinstance(held, Months):
-        return Interval(months=held.count)
-    if isinstance(held, timedelta):
-        return Interval.of(held)
+    plain = value.value if isinstance(value, Literal) else None
+    if isinstance(plain, Months):
+        return Interval(months=plain.count)
+    if isinstance(plain, timedelta):
+        return Interval.of(plain)
     raise SashError(f"an interval such as '5 minutes' is needed, got {value}")

@@ -50,7 +50,7 @@ class Rewriting:
             text += self.operand(start, stop, inner)
             at = source.tokens[stop - 1].end
         if end < hi:
-            text += source.text[at : source.tokens[end].start] + self.kept(end, hi, inner)
+            text += source.text[at : source.tokens[end].start] + self.left_to_spark(end, hi, inner)
         text += rest
         if not named:
             return text
@@ -63,7 +63,7 @@ class Rewriting:
             return self.select(lo, hi, scope)
         start = source.find(lo, hi, "SELECT") if source.word(lo) == "INSERT" else hi
         if start == hi:
-            return self.kept(lo, hi, scope)
+            return self.left_to_spark(lo, hi, scope)
         return source.text[source.tokens[lo].start : source.tokens[start].start] + self.select(start, hi, scope)
 
     def with_clause(self, lo: int, hi: int, scope: Scope) -> tuple[list[Named], bool, int]:
@@ -86,7 +86,7 @@ class Rewriting:
                 return named, recursive, place
             place += 1
 
-    def kept(self, lo: int, hi: int, scope: Scope) -> str:
+    def left_to_spark(self, lo: int, hi: int, scope: Scope) -> str:
         """A piece of the text as it is, but for the queries in it."""
         source = self.source
         if lo >= hi:
@@ -111,7 +111,7 @@ class Rewriting:
 
     def is_small(self, block: blocks.Block, scope: Scope) -> bool:
         """Whether one task can hold what a select reads."""
-        body = self.kept(*block.clauses["FROM"], scope) if "FROM" in block.clauses else ""
+        body = self.left_to_spark(*block.clauses["FROM"], scope) if "FROM" in block.clauses else ""
         return not body or self.session.is_small(scope.before(f"SELECT * FROM {body}"))
 
     def gap(self, at: int, end: int, lo: int, hi: int, scope: Scope) -> str:
@@ -121,7 +121,7 @@ class Rewriting:
         if at == end:
             return left
         right = text[tokens[end - 1].end : tokens[end].start] if end < hi else ""
-        return left + self.kept(at, end, scope) + right
+        return left + self.left_to_spark(at, end, scope) + right
 
     def select(self, lo: int, hi: int, scope: Scope) -> str:
         """A select: as it is, or of columns that Sash has computed."""
@@ -129,25 +129,25 @@ class Rewriting:
         block = blocks.block(source, lo, hi)
         named = definitions(source, *block.windows) if block.windows else {}
         places = [each.span for each in block.items] + ([block.qualify] if block.qualify else [])
-        found = [each for span in (*places, *(span for _, span in block.tail)) for each in blocks.calls(source, *span)]
+        calls = [each for span in (*places, *(span for _, span in block.tail)) for each in blocks.calls(source, *span)]
         for word in ("FROM", "WHERE", "GROUP", "HAVING"):
             for called in blocks.calls(source, *block.clauses.get(word, (0, 0))):
                 clause = f"{word} BY" if word == "GROUP" else word
                 sentence = f"a window call cannot stand in {clause}; use QUALIFY, or a subquery"
                 raise source.error(sentence, called.span[0])
-        windows = {called.span: resolved(source, called.window, named) for called in found}
+        windows = {called.span: resolved(source, called.window, named) for called in calls}
         ours = [
             called
-            for called in found
+            for called in calls
             if dispatch.is_ours(source, called, windows[called.span], self.session.has_function)
         ]
         if not ours:
-            return self.kept(lo, hi, scope)
+            return self.left_to_spark(lo, hi, scope)
         try:
-            left = self.by_spark(block, scope, windows, found, dispatch.is_left)
+            left = self.by_spark(block, scope, windows, calls, dispatch.is_left)
             return left or self.by_sash(block, scope, windows, ours)
         except Unanswered:
-            by_spark = self.by_spark(block, scope, windows, found, dispatch.is_plain)  # of types that Sash has not
+            by_spark = self.by_spark(block, scope, windows, calls, dispatch.is_plain)  # of types that Sash has not
             if by_spark:
                 return by_spark
             raise
@@ -157,8 +157,8 @@ class Rewriting:
             shown = self.session.failure(error, source, (lo, hi))
             if shown is None:
                 raise
-            if self.depth and not any(dispatch.only_ours(each, windows[each.span]) for each in found):
-                return self.kept(lo, hi, scope)  # it may read columns of a query around it; Spark knows
+            if self.depth and not any(dispatch.only_ours(each, windows[each.span]) for each in calls):
+                return self.left_to_spark(lo, hi, scope)  # it may read columns of a query around it; Spark knows
             raise shown from None
 
     def by_sash(self, block: blocks.Block, scope: Scope, windows: Windows, ours: list[Called]) -> str:
@@ -170,11 +170,11 @@ class Rewriting:
         block: blocks.Block,
         scope: Scope,
         windows: Windows,
-        found: list[Called],
+        calls: list[Called],
         whether: Callable[[Source, Called, Windowed], bool],
     ) -> str:
         """The select with all its calls left to Spark, where each may be and Spark takes them; else nothing."""
-        if not all(whether(self.source, each, windows[each.span]) for each in found):
+        if not all(whether(self.source, each, windows[each.span]) for each in calls):
             return ""
         try:
             if whether is dispatch.is_plain or self.is_small(block, scope):

@@ -39,9 +39,9 @@ class SparkSide:
     def frame(self, text: str) -> Any:
         """The DataFrame of a query; its columns are looked at, so that what is wrong is found now, on Connect too."""
         if text not in self._known:
-            found = texts.sent(self.spark, text, self.args, self.views)
-            _ = found.columns
-            self._known[text] = found
+            frame = texts.sent(self.spark, text, self.args, self.views)
+            _ = frame.columns
+            self._known[text] = frame
         return self._known[text]
 
     def value(self, text: str) -> Any:
@@ -98,11 +98,11 @@ def shown(error: Exception, source: Source, span: Span) -> Exception | None:
 
 def _nearest(error: Exception, source: Source, start: int) -> int:
     """The place in the query of a syntax error in what Spark was sent: after the same words."""
-    text, found = getattr(error, "sent", ""), re.search(r"\(line (\d+), pos (\d+)\)", str(error))
-    if not text or found is None:
+    text, match = getattr(error, "sent", ""), re.search(r"\(line (\d+), pos (\d+)\)", str(error))
+    if not text or match is None:
         return start
     lines = text.splitlines(keepends=True)
-    pos = sum(map(len, lines[: int(found[1]) - 1])) + int(found[2])
+    pos = sum(map(len, lines[: int(match[1]) - 1])) + int(match[2])
     for length in range(40, 3, -1):
         at = source.text.find(text[max(pos - length, 0) : pos], start)
         if at >= 0 and pos >= length:
@@ -120,17 +120,17 @@ def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> An
         tables: Spark DataFrames, pyarrow Tables, pandas or polars frames, by the names the query has for them.
 
     """
-    source, session, given = _opened(query, args, spark, tables)
+    source, session, tables_given = _opened(query, args, spark, tables)
     if source is None:
         return session.spark.sql(query, args)
     statement = statements.statement(source)
     if is_continuous(source):
-        return streaming.board(continuous(source, *statement.query), session.spark, given).results()
+        return streaming.board(continuous(source, *statement.query), session.spark, tables_given).results()
     if statement.view is not None and not statement.view.temporary and not tables:
         made = _by_spark(session, query, args)
         if made is not None:
             return made
-    text = _rewritten(source, session, statement, given)
+    text = _rewritten(source, session, statement, tables_given)
     if _uses(text):
         statements.check_keeps(source)
         if statement.view is not None:

@@ -41,7 +41,7 @@ class Selecting:
     ) -> None:
         self.query, self.block, self.scope, self.windows, self.ours = query, block, scope, windows, ours
         self.source, self.session = query.source, query.session
-        self.body = query.kept(*block.body, scope)
+        self.body = query.left_to_spark(*block.body, scope)
         self.inner = Inner(query, scope)
         self.reading = Reading(self.source, self.session, self.inner)
         self.over: dict[str, Over] = {}
@@ -83,9 +83,9 @@ class Selecting:
         lo, hi = self.block.body
         clause = self.block.clauses.get("GROUP") or self.block.clauses.get("HAVING")
         end = clause[0] - (2 if "GROUP" in self.block.clauses else 1) if clause else hi
-        body = self.query.kept(lo, end, self.scope)
-        found = self.session.frame(self.scope.before(f"SELECT * {body}")).columns
-        return frozenset(map(self.source.fold, found))
+        body = self.query.left_to_spark(lo, end, self.scope)
+        names = self.session.frame(self.scope.before(f"SELECT * {body}")).columns
+        return frozenset(map(self.source.fold, names))
 
     def items(self) -> list[str | int]:
         """What stands for each expression of the list; those beside the window calls first, for calls to use."""
@@ -96,24 +96,24 @@ class Selecting:
         for name, has, each in zip(names, called, self.block.items, strict=True):
             later.append(has or bool(windowed & self.mentioned(*each.span)))
             windowed |= {name} if later[-1] else set()
-        found = {}
+        items = {}
         for place in sorted(range(len(names)), key=lambda place: later[place]):
-            found[place] = self.item(place, self.block.items[place])
-        return [found[place] for place in range(len(names))]
+            items[place] = self.item(place, self.block.items[place])
+        return [items[place] for place in range(len(names))]
 
     @cached_property
     def listed(self) -> dict[tuple[str, ...], str]:
         """What the list has, by what it is made of: the names it has there."""
-        found = {}
+        listed = {}
         for each in self.block.items:
             lo, hi = each.span
             if each.alias is not None:
-                found[self.source.same(lo, hi)] = self.source.tokens[each.alias].text
+                listed[self.source.same(lo, hi)] = self.source.tokens[each.alias].text
             elif self.source.tokens[hi - 1].is_name and not calls(self.source, lo, hi):
-                found[self.source.same(lo, hi)] = quoted(self.source.tokens[hi - 1].name)
+                listed[self.source.same(lo, hi)] = quoted(self.source.tokens[hi - 1].name)
             else:
-                found[self.source.same(lo, hi)] = quoted(self.source.shown(lo, hi))
-        return found
+                listed[self.source.same(lo, hi)] = quoted(self.source.shown(lo, hi))
+        return listed
 
     def alias(self, item: Item) -> str | None:
         """The name an expression is given."""
@@ -163,7 +163,7 @@ class Selecting:
     def sorted(self, words: str, lo: int, hi: int) -> str:
         """What ORDER BY, LIMIT and such say; names of what is listed are those, as in Spark."""
         if words.split()[0].upper() in ("LIMIT", "OFFSET"):
-            return self.query.kept(lo, hi, self.scope)
+            return self.query.left_to_spark(lo, hi, self.scope)
         source = self.source
         outputs = {source.fold(each) for each in self.inner.outputs} | set(self.aliases)
         for item in self.block.items:
@@ -243,18 +243,20 @@ class Selecting:
         start = called.span[0]
         words = []
         if window.partition:
-            words.append("PARTITION BY " + ", ".join(self.query.kept(*each, self.scope) for each in window.partition))
+            words.append(
+                "PARTITION BY " + ", ".join(self.query.left_to_spark(*each, self.scope) for each in window.partition)
+            )
         if window.order:
             lo, hi = window.order[0].span[0], window.order[-1].span[1]
             while source.word(hi) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
                 hi += 1
-            words.append("ORDER BY " + self.query.kept(lo, hi, self.scope))
+            words.append("ORDER BY " + self.query.left_to_spark(lo, hi, self.scope))
         if window.frame is not None:
             lo = hi = window.frame.place
             while hi < len(source.tokens) and source.word(hi) != ")":
                 hi = source.after(hi)
-            words.append(self.query.kept(lo, hi, self.scope))
-        return f"{self.query.kept(start, called.over, self.scope)} OVER ({' '.join(words)})"
+            words.append(self.query.left_to_spark(lo, hi, self.scope))
+        return f"{self.query.left_to_spark(start, called.over, self.scope)} OVER ({' '.join(words)})"
 
 
 def _in_sql(sentence: str) -> str:

@@ -179,8 +179,8 @@ def _called(source: Source, span: Span, said: Said, window: Windowed) -> Called:
         if first >= stop:
             raise source.error("an argument is missing", min(first, hi))
     star = len(spans) == 1 and source.cut(*spans[0]) == "*"
-    told = [each for each in (said.nulls, inner, also) if each]
-    if len(told) > 1:
+    orders = [each for each in (said.nulls, inner, also) if each]
+    if len(orders) > 1:
         raise source.error("what to do with NULLs is said twice", place)
     return Called(
         span=span,
@@ -191,7 +191,7 @@ def _called(source: Source, span: Span, said: Said, window: Windowed) -> Called:
         order=order if said.within is None else said.within,
         within=said.within is not None,
         condition=said.condition,
-        nulls=told[0] if told else None,
+        nulls=orders[0] if orders else None,
         from_last=said.from_last,
         over=said.after,
         window=window,
@@ -243,16 +243,16 @@ def windowed(source: Source, lo: int, hi: int) -> Windowed:
         raise source.error("EXCLUDE takes rows out of a frame: ROWS, RANGE or GROUPS must stand before it", lost)
     for at, end in zip(starts, [*starts[1:], hi], strict=False):
         word = source.word(at)
-        kind = 1 if word in ("PARTITION", "DISTRIBUTE") else 2 if word in ("ORDER", "SORT") else 3
-        if kind <= reached:
+        clause = 1 if word in ("PARTITION", "DISTRIBUTE") else 2 if word in ("ORDER", "SORT") else 3
+        if clause <= reached:
             raise source.error("a window is made of PARTITION BY, ORDER BY and a frame, in this order", at)
-        reached = kind
-        if kind == 1:
+        reached = clause
+        if clause == 1:
             partition = tuple(source.parts(at + 2, end))
             for first, stop in partition:
                 if first >= stop:
                     raise source.error("an expression to partition by is missing", min(first, hi))
-        elif kind == 2:
+        elif clause == 2:
             order = ordered(source, at + 2, end)
         else:
             frame = framed(source, at, end)

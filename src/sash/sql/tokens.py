@@ -123,13 +123,13 @@ class Source:
 
     def parts(self, lo: int, hi: int, separator: str = ",") -> list[tuple[int, int]]:
         """The pieces between separators that are in no brackets."""
-        found, start, place = [], lo, lo
+        parts, start, place = [], lo, lo
         while place < hi:
             if self.word(place) == separator:
-                found.append((start, place))
+                parts.append((start, place))
                 start = place + 1
             place = self.after(place)
-        return [*found, (start, hi)]
+        return [*parts, (start, hi)]
 
     def find(self, lo: int, hi: int, *words: str) -> int:
         """The first place outside of brackets where these words stand; ``hi`` where there is none."""
@@ -175,20 +175,20 @@ def read(text: str, exact: bool = False, names_in_quotes: bool = False) -> Sourc
     tokens: list[Token] = []
     at = 0
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        kind = found.lastgroup if found else None
-        if found is None or kind is None:  # pragma: no cover, the last alternative takes any character
+        match = _TOKEN.match(text, at)
+        kind = match.lastgroup if match else None
+        if match is None or kind is None:  # pragma: no cover, the last alternative takes any character
             raise pointed("this cannot be read", text, at)
         if kind == "comment":
             at = _after_comment(text, at)
             continue
-        if kind == SYMBOL and found[0] in "'\"`":
-            raise pointed(f"this {found[0]} is never closed", text, at)
-        if kind == STRING and names_in_quotes and found[0][0] == '"':
+        if kind == SYMBOL and match[0] in "'\"`":
+            raise pointed(f"this {match[0]} is never closed", text, at)
+        if kind == STRING and names_in_quotes and match[0][0] == '"':
             kind = QUOTED
         if kind != "space":
-            tokens.append(Token(kind, found[0], at))
-        at = found.end()
+            tokens.append(Token(kind, match[0], at))
+        at = match.end()
     return Source(text, tokens, _matched(text, tokens), exact, names_in_quotes)
 
 

@@ -91,13 +91,13 @@ def _read(named: Named, called: Called, arguments: Arguments) -> Call:
         _check_share(called, arguments)
     if synonym is not None and synonym.swapped:
         spans.reverse()
-    given = {} if synonym is None else dict(synonym.defaults)
+    arguments_by_name = {} if synonym is None else dict(synonym.defaults)
     for parameter in parameters:
         if parameter.takes == d.COLUMNS:
-            given[parameter.name] = tuple(map(arguments.column, spans))
+            arguments_by_name[parameter.name] = tuple(map(arguments.column, spans))
         elif spans:
-            given[parameter.name] = _argument(parameter, spans.pop(0), arguments)
-    return _called(function, given, from_last=called.from_last)
+            arguments_by_name[parameter.name] = _argument(parameter, spans.pop(0), arguments)
+    return _called(function, arguments_by_name, from_last=called.from_last)
 
 
 def _argument(parameter: d.Parameter, span: Span, arguments: Arguments) -> Any:
@@ -114,9 +114,9 @@ def _argument(parameter: d.Parameter, span: Span, arguments: Arguments) -> Any:
     return arguments.column(span)
 
 
-def _called(function: d.Function, given: dict[str, Any], from_last: bool = False) -> Call:
+def _called(function: d.Function, arguments_by_name: dict[str, Any], from_last: bool = False) -> Call:
     """The call with what is given, and what the other parameters are without."""
-    whole = {each.name: each.default for each in function.parameters} | given
+    whole = {each.name: each.default for each in function.parameters} | arguments_by_name
     for each in function.parameters:
         if each.takes == d.FROM_LAST:
             whole[each.name] = from_last
@@ -160,9 +160,9 @@ def _by_order(function: d.Function, called: Called, arguments: Arguments) -> Cal
     shares = [each for each in others if each.takes == d.SHARE]
     own = () if shares else called.arguments  # the column, which the others may also name
     _check_count(called, shares or [replace(column, default=None)])
-    given = {column.name: arguments.column(own[0] if own else key.span)}
-    given |= {each.name: _share(called.arguments[0], arguments) for each in shares}
-    call = _called(function, given)
+    arguments_by_name = {column.name: arguments.column(own[0] if own else key.span)}
+    arguments_by_name |= {each.name: _share(called.arguments[0], arguments) for each in shares}
+    call = _called(function, arguments_by_name)
     return call.order_by(order_of(key, arguments)) if own or key.descending else call
 
 

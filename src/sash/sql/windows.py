@@ -52,19 +52,19 @@ def resolved(source: Source, window: Windowed, named: Mapping[str, Windowed]) ->
 
 def definitions(source: Source, lo: int, hi: int) -> dict[str, Windowed]:
     """The windows that a WINDOW clause defines, by their names in lower case."""
-    found: dict[str, Windowed] = {}
+    windows: dict[str, Windowed] = {}
     for start, stop in source.parts(lo, hi):
         if source.word(start + 1) != "AS" or stop < start + 3 or stop != source.after(start + 2):
             raise source.error("WINDOW takes definitions such as w AS (ORDER BY x)", min(start, hi - 1))
         name = source.tokens[start].name.lower()
-        if name in found:
+        if name in windows:
             raise source.error(f"the window {source.tokens[start].name} is defined twice", start)
         if source.word(start + 2) == "(":
             window = windowed(source, start + 3, source.closing[start + 2])
         else:
             window = Windowed(start + 2, base=start + 2)
-        found[name] = resolved(source, window, found)
-    return found
+        windows[name] = resolved(source, window, windows)
+    return windows
 
 
 def window_of(source: Source, window: Windowed, offsets: Offsets) -> WindowSpec:
@@ -82,10 +82,10 @@ def window_of(source: Source, window: Windowed, offsets: Offsets) -> WindowSpec:
         raise source.error(f"RANGE with an offset needs exactly one ORDER BY expression, got {got}", frame.place)
     start, end = _bound(source, frame.start, frame.kind, offsets), _bound(source, frame.end, frame.kind, offsets)
     try:
-        made = Frame(frame.kind, start, end)
+        own_frame = Frame(frame.kind, start, end)
     except SashError:  # the start is after the end: an empty frame, which each row may have
-        made = Frame(frame.kind, _own(start), _own(end))
-    return replace(spec, given=made, exclusion=frame.exclude)._agreeing()
+        own_frame = Frame(frame.kind, _own(start), _own(end))
+    return replace(spec, given=own_frame, exclusion=frame.exclude)._agreeing()
 
 
 def _bound(source: Source, edge: Edge, kind: str, offsets: Offsets) -> Bound:

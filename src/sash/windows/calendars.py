@@ -100,15 +100,15 @@ def _moved(times: np.ndarray, unit: str, zone: str | None, **amounts: Amount) ->
     rest -= turn
     day = shifted_dates(day, **amounts)
     del turn
-    found = _time(day, rest - ahead, per_day)  # as java.time does: keep the offset where it still holds
-    off = np.flatnonzero(_ahead(found, unit, zone) != ahead)
+    moved = _time(day, rest - ahead, per_day)  # as java.time does: keep the offset where it still holds
+    off = np.flatnonzero(_ahead(moved, unit, zone) != ahead)
     if len(off):  # else take the one before the clocks change
         day, rest = day[off], rest[off]
         first, last = (_ahead(_time(saturated_sum(day, by), rest, per_day), unit, zone) for by in (-1, 1))
         before, after = _time(day, rest - first, per_day), _time(day, rest - last, per_day)
         use_after = (_ahead(before, unit, zone) != first) & (_ahead(after, unit, zone) == last)
-        found[off] = np.where(use_after, after, before)
-    return found
+        moved[off] = np.where(use_after, after, before)
+    return moved
 
 
 def _time(day: np.ndarray, rest: np.ndarray, per_day: int) -> np.ndarray:

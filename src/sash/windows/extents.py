@@ -248,14 +248,14 @@ def _count(argument: str, size: Any) -> int:
 
 
 def _interval(argument: str, size: Any) -> Interval:
-    found = interval_of(argument, size)
-    if not found or found.backward:
+    interval = interval_of(argument, size)
+    if not interval or interval.backward:
         raise SashError(f"{argument} must be longer than zero, got {size!r}")
-    if any(part < 0 for part in found.parts):
+    if any(part < 0 for part in interval.parts):
         raise SashError(f"{argument} must not have a part below zero, got {size!r}")
-    if found.months and (found.days or found.microseconds):
+    if interval.months and (interval.days or interval.microseconds):
         raise SashError(f"{argument} must be of months and years alone, or of none, got {size!r}")
-    return found
+    return interval
 
 
 def interval_of(argument: str, size: Any) -> Interval:

@@ -124,42 +124,42 @@ WHOLE_PARTITION = Frame("range", UNBOUNDED, UNBOUNDED)
 UP_TO_PEERS = Frame("range", UNBOUNDED, CURRENT)  # SQL's frame where only an order is given
 
 
-def as_bound(given: Any, side: str, kind: str) -> Bound:
+def as_bound(bound: Any, side: str, kind: str) -> Bound:
     """Read what a user gave as the start or the end of a frame."""
-    if isinstance(given, Bound):
-        return given
-    if is_column(given):
-        return Bound("column", as_column(given))
-    method, offset = f"{kind}Between: {side}", _offset(given)
+    if isinstance(bound, Bound):
+        return bound
+    if is_column(bound):
+        return Bound("column", as_column(bound))
+    method, offset = f"{kind}Between: {side}", _offset(bound)
     if isinstance(offset, int):
         if offset <= UNBOUNDED_PRECEDING + 1 or offset >= UNBOUNDED_FOLLOWING:
             if (offset < 0) != (side == "start"):
                 raise SashError(f"{method} must not be unbounded {'following' if side == 'start' else 'preceding'}")
             return UNBOUNDED
     elif kind != "range":
-        raise SashError(f"{method} must be a whole number or a column, got {_shown(given)}")
-    if isinstance(given, str):
-        offset = Interval.parse(given, method)
+        raise SashError(f"{method} must be a whole number or a column, got {_shown(bound)}")
+    if isinstance(bound, str):
+        offset = Interval.parse(bound, method)
     if offset is None or (isinstance(offset, Decimal) and not offset.is_finite()):
         raise SashError(
-            f"{method} must be a number, a timedelta, an interval such as '-5 minutes' or a column, got {_shown(given)}"
+            f"{method} must be a number, a timedelta, an interval such as '-5 minutes' or a column, got {_shown(bound)}"
         )
     return Bound("offset", offset) if offset else CURRENT
 
 
-def as_distance(argument: str, given: Any) -> int | float | Decimal | Interval:
+def as_distance(argument: str, distance: Any) -> int | float | Decimal | Interval:
     """Read what a user gave as a distance in an order: a number or a span of time, above zero.
 
     >>> print(as_distance("gap", "30 minutes"), as_distance("gap", 2.5))
     30 minutes 2.5
     """
-    found = Interval.parse(given, argument) if isinstance(given, str) else _offset(given)
-    if found is None or (isinstance(found, float | Decimal) and not math.isfinite(found)):
+    offset = Interval.parse(distance, argument) if isinstance(distance, str) else _offset(distance)
+    if offset is None or (isinstance(offset, float | Decimal) and not math.isfinite(offset)):
         takes = "a number, a timedelta, an interval such as '30 minutes' or a column"
-        raise SashError(f"{argument} must be {takes}, got {_shown(given)}")
-    if min(found.parts) < 0 or not found if isinstance(found, Interval) else found <= 0:
-        raise SashError(f"{argument} must be above zero, got {_shown(given)}")
-    return found
+        raise SashError(f"{argument} must be {takes}, got {_shown(distance)}")
+    if min(offset.parts) < 0 or not offset if isinstance(offset, Interval) else offset <= 0:
+        raise SashError(f"{argument} must be above zero, got {_shown(distance)}")
+    return offset
 
 
 def is_column(thing: Any) -> bool:
@@ -167,14 +167,14 @@ def is_column(thing: Any) -> bool:
     return isinstance(thing, Column | Foreign) or is_pyspark(thing, "Column")
 
 
-def _offset(given: Any) -> int | float | Decimal | Interval | None:
-    if isinstance(given, timedelta):
-        return Interval.of(given)
-    if isinstance(given, Interval | Decimal):
-        return given
-    if isinstance(given, bool) or not isinstance(given, numbers.Real):
+def _offset(value: Any) -> int | float | Decimal | Interval | None:
+    if isinstance(value, timedelta):
+        return Interval.of(value)
+    if isinstance(value, Interval | Decimal):
+        return value
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return None
-    return operator.index(given) if isinstance(given, numbers.Integral) else float(given)
+    return operator.index(value) if isinstance(value, numbers.Integral) else float(value)
 
 
 def _after(start: Any, end: Any) -> bool:
@@ -184,7 +184,7 @@ def _after(start: Any, end: Any) -> bool:
     return bool(start > end)
 
 
-def _shown(given: Any) -> str:
+def _shown(value: Any) -> str:
     return (
-        repr(given) if isinstance(given, str | int | float | Decimal) else f"{given!r} of type {type(given).__name__}"
+        repr(value) if isinstance(value, str | int | float | Decimal) else f"{value!r} of type {type(value).__name__}"
     )

@@ -213,13 +213,13 @@ class CalendarGrid:
             first = max(self._since(lo - reach, "D") - 2, -FARTHEST_DAY) // self.days - 2
             last = min(self._since(hi + abs(self.offset), "D") + 2, FARTHEST_DAY) // self.days + 2
         key = (first, last)
-        found = self._made.get(key)
-        if found is None:  # threads may both make it
+        windows_known = self._made.get(key)
+        if windows_known is None:  # threads may both make it
             windows = np.arange(first, last + 1, dtype=np.int64)
-            found = (first, self.starts(windows), self.ends(windows))
+            windows_known = (first, self.starts(windows), self.ends(windows))
             self._made.clear()
-            self._made[key] = found
-        return found
+            self._made[key] = windows_known
+        return windows_known
 
     def _since(self, tick: int, unit: str) -> int:
         """The month or the day of a tick, since 1970."""

@@ -17,12 +17,12 @@ import pyarrow as pa
 from pyarrow import types
 
 
-def float_type(kind: pa.DataType) -> np.dtype:
+def float_type(dtype: pa.DataType) -> np.dtype:
     """NumPy's type of floats as wide as Arrow's."""
-    return np.dtype(f"f{kind.bit_width // 8}")
+    return np.dtype(f"f{dtype.bit_width // 8}")
 
 
-def float_offset(offset: Any, kind: pa.DataType) -> np.floating:
+def float_offset(offset: Any, dtype: pa.DataType) -> np.floating:
     """One offset as a float of the key's type, infinite where that cannot hold it.
 
     >>> float_offset(Decimal("0.1"), pa.float32())
@@ -32,31 +32,31 @@ def float_offset(offset: Any, kind: pa.DataType) -> np.floating:
         near = float(offset)
     except OverflowError:
         near = math.copysign(math.inf, offset)
-    if kind != pa.float64() and math.isfinite(near):
+    if dtype != pa.float64() and math.isfinite(near):
         near = _odd(near, Fraction(offset))
     with np.errstate(over="ignore"):
-        return float_type(kind).type(near)
+        return float_type(dtype).type(near)
 
 
-def float_offsets(offsets: pa.Array, kind: pa.DataType) -> np.ndarray:
+def float_offsets(offsets: pa.Array, dtype: pa.DataType) -> np.ndarray:
     """Each row's offset as a float of the key's type."""
     if types.is_decimal(offsets.type):  # Arrow's own cast is not to the nearest
         few = offsets.dictionary_encode()
-        each = np.array([float_offset(one, kind) for one in few.dictionary.to_pylist()], float_type(kind))
+        each = np.array([float_offset(one, dtype) for one in few.dictionary.to_pylist()], float_type(dtype))
         return each[few.indices.to_numpy()] if len(each) else each
     with np.errstate(over="ignore"):
-        return offsets.to_numpy().astype(float_type(kind))
+        return offsets.to_numpy().astype(float_type(dtype))
 
 
-def whole_offset(offset: Any, kind: pa.DataType) -> int:
+def whole_offset(offset: Any, dtype: pa.DataType) -> int:
     """One offset in units of the key's last place, however large.
 
     >>> whole_offset(-1.5, pa.int8()), whole_offset(Decimal("0.125"), pa.decimal128(4, 2))
     (-1, 13)
     """
-    if not types.is_decimal(kind):
+    if not types.is_decimal(dtype):
         return math.trunc(offset)
-    exact = Fraction(Decimal(repr(offset)) if isinstance(offset, float) else offset) * Fraction(10) ** kind.scale
+    exact = Fraction(Decimal(repr(offset)) if isinstance(offset, float) else offset) * Fraction(10) ** dtype.scale
     size = math.floor(abs(exact) + Fraction(1, 2))
     return -size if exact < 0 else size
 

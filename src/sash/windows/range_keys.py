@@ -198,8 +198,8 @@ def plain_array(values: Any) -> pa.Array:
     return array.dictionary_decode() if types.is_dictionary(array.type) else array
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+def _is_number(dtype: pa.DataType) -> bool:
+    return types.is_integer(dtype) or types.is_floating(dtype) or types.is_decimal(dtype)
 
 
 def _holds_nan(numbers: np.ndarray) -> bool:
@@ -216,25 +216,25 @@ def _float_codes(numbers: np.ndarray) -> np.ndarray:
 
 def _values(key: pa.Array) -> np.ndarray:
     """Keys as 64-bit numbers that keep their order and distances, 0 or so where they are NULL."""
-    kind = key.type
-    if types.is_null(kind):
+    dtype = key.type
+    if types.is_null(dtype):
         return np.zeros(len(key), np.int64)
-    if types.is_decimal(kind):
+    if types.is_decimal(dtype):
         return _unscaled(key)
-    if types.is_date64(kind):
-        key, kind = key.cast(pa.date32()), pa.date32()
-    if types.is_temporal(kind) and not types.is_interval(kind):
-        key = key.view(pa.int32() if kind.bit_width == 32 else pa.int64())
-    elif not _is_number(kind):
+    if types.is_date64(dtype):
+        key, dtype = key.cast(pa.date32()), pa.date32()
+    if types.is_temporal(dtype) and not types.is_interval(dtype):
+        key = key.view(pa.int32() if dtype.bit_width == 32 else pa.int64())
+    elif not _is_number(dtype):
         raise SashError(
             "rangeBetween with an offset takes an order key of numbers, dates, times, timestamps or durations, "
-            f"got one of type {kind}"
+            f"got one of type {dtype}"
         )
     if key.null_count:
         key = pc.fill_null(key, pa.scalar(0, key.type))
-    if types.is_uint64(kind):
+    if types.is_uint64(dtype):
         return (key.to_numpy() ^ np.uint64(2**63)).view(np.int64)
-    return key.to_numpy().astype(np.float64 if types.is_floating(kind) else np.int64, copy=False)
+    return key.to_numpy().astype(np.float64 if types.is_floating(dtype) else np.int64, copy=False)
 
 
 def _unscaled(key: pa.Array) -> np.ndarray:

@@ -98,8 +98,8 @@ class SharedPlan:
         if self._at_most * (2 + longest // self.composite) > COUNTED:
             return sum(grid.range // each.step + 1 for each in self.edges.progressions)
         starts = grid.origin % grid.slide + grid.slide * np.arange(max(self.composite // grid.slide, 1))
-        held = [np.searchsorted(self._table, at, "left") for at in (starts, starts + grid.range)]
-        return int((held[1] - held[0]).max())
+        edges = [np.searchsorted(self._table, at, "left") for at in (starts, starts + grid.range)]
+        return int((edges[1] - edges[0]).max())
 
     @cached_property
     def _table(self) -> np.ndarray:

@@ -40,11 +40,11 @@ class Edges:
 
     def between(self, lo: int, hi: int) -> np.ndarray:
         """All edges from the last at or before ``lo`` up to ``hi``, in order."""
-        found = [each.between(lo, hi) for each in self.progressions]
-        found += [each.between(lo, hi, ends=not self.starts_only) for each in self.calendars]
-        if len(found) < 2:
-            return found[0] if found else np.zeros(0, np.int64)
-        edges = np.unique(np.concatenate(found))
+        parts = [each.between(lo, hi) for each in self.progressions]
+        parts += [each.between(lo, hi, ends=not self.starts_only) for each in self.calendars]
+        if len(parts) < 2:
+            return parts[0] if parts else np.zeros(0, np.int64)
+        edges = np.unique(np.concatenate(parts))
         return edges[max(int(np.searchsorted(edges, lo, "right")) - 1, 0) :]
 
     def within(self, low: np.ndarray, high: np.ndarray, most: int) -> np.ndarray:
@@ -54,21 +54,21 @@ class Edges:
                   for each, first in zip(self.progressions, firsts, strict=True)]  # fmt: skip
         if sum(float(count.sum(dtype=np.float64)) for count in counts) > most:
             return np.zeros(0, np.int64)
-        found = []
+        parts = []
         for each, first, count in zip(self.progressions, firsts, counts, strict=True):
             places = np.arange(int(count.sum())) + np.repeat(first - (np.cumsum(count) - count), count)
-            found.append(places * each.step + each.phase)
+            parts.append(places * each.step + each.phase)
         whole = int(low[0]), int(high[-1])
-        found += [each.between(*whole, ends=not self.starts_only) for each in self.calendars]
-        return np.unique(np.concatenate(found))
+        parts += [each.between(*whole, ends=not self.starts_only) for each in self.calendars]
+        return np.unique(np.concatenate(parts))
 
     def floor(self, at: np.ndarray) -> np.ndarray:
         """The last edge at or before each position."""
-        found = [at - (at - each.phase) % each.step for each in self.progressions]
+        floors = [at - (at - each.phase) % each.step for each in self.progressions]
         for each in self.calendars:
             table = each.between(int(at.min()), int(at.max()), ends=not self.starts_only)
-            found.append(table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)])
-        return np.maximum.reduce(found)
+            floors.append(table[np.maximum(np.searchsorted(table, at, "right") - 1, 0)])
+        return np.maximum.reduce(floors)
 
     def ceiling(self, at: np.ndarray) -> np.ndarray:
         """The first edge behind each position.
@@ -103,14 +103,14 @@ def edges_of(grids: Sequence[Grid | CalendarGrid], slicer: str) -> Edges:
         step = gcd(*(grid.pane for grid in fixed), *origins)
         return Edges((Progression(step, fixed[0].origin % step),))
     ends = slicer != "cutty"
-    found = [each for grid in fixed for each in grid.progressions[: 1 + ends]]
-    return Edges(_fewest(found), calendars, starts_only=not ends)
+    progressions = [each for grid in fixed for each in grid.progressions[: 1 + ends]]
+    return Edges(_fewest(progressions), calendars, starts_only=not ends)
 
 
 def _fewest(progressions: list[Progression]) -> tuple[Progression, ...]:
     """Those whose positions are not all in another."""
-    kept: list[Progression] = []
+    fewest: list[Progression] = []
     for each in sorted(set(progressions), key=lambda each: (each.step, each.phase)):
-        if not any(other.covers(each) for other in kept):
-            kept.append(each)
-    return tuple(kept)
+        if not any(other.covers(each) for other in fewest):
+            fewest.append(each)
+    return tuple(fewest)

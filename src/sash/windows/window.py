@@ -251,13 +251,15 @@ def as_window(thing: Any) -> WindowSpec:
         return thing
     if thing is Window:
         return WindowSpec()
-    kind = thing if isinstance(thing, type) else type(thing)
-    if kind.__module__.split(".")[0] == "pyspark":
+    its_type = thing if isinstance(thing, type) else type(thing)
+    if its_type.__module__.split(".")[0] == "pyspark":
         raise SashError(
-            f"over takes a window made with `from sash import Window`, got a PySpark {kind.__name__}; "
+            f"over takes a window made with `from sash import Window`, got a PySpark {its_type.__name__}; "
             "build it the same way with sash's Window, which has partitionBy, orderBy, rowsBetween and rangeBetween"
         )
-    raise SashError(f"over takes a window made with `from sash import Window`, got {thing!r} of type {kind.__name__}")
+    raise SashError(
+        f"over takes a window made with `from sash import Window`, got {thing!r} of type {its_type.__name__}"
+    )
 
 
 def _each(cols: tuple[Any, ...], convert: Callable[[Any], Any]) -> tuple[Any, ...]:

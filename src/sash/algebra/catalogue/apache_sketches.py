@@ -139,32 +139,32 @@ def frequent_items(n: Any, lg_k: Any = 10) -> Aggregate:
         pack=lambda state: state.packed(),
         unpack=lambda data: Frequent.unpacked(data),
     )
-    return items.but(for_type=lambda kind: items.but(finish=lambda answers: _structs(answers, kind)))
+    return items.but(for_type=lambda dtype: items.but(finish=lambda answers: _structs(answers, dtype)))
 
 
-def _structs(answers: Any, kind: Any) -> Any:
+def _structs(answers: Any, dtype: Any) -> Any:
     """Items and their counts as an Arrow array of lists of structs; empty ones where the answer is NULL."""
     import pyarrow as pa
 
-    found = [answer if isinstance(answer, dict) else {} for answer in answers]
-    items = [item for answer in found for item in answer]
-    counts = pa.array([count for answer in found for count in answer.values()], pa.int64())
-    offsets = np.cumsum([0, *map(len, found)])
-    structs = pa.StructArray.from_arrays([_items(items, kind), counts], ["item", "count"])
+    counted = [answer if isinstance(answer, dict) else {} for answer in answers]
+    items = [item for answer in counted for item in answer]
+    counts = pa.array([count for answer in counted for count in answer.values()], pa.int64())
+    offsets = np.cumsum([0, *map(len, counted)])
+    structs = pa.StructArray.from_arrays([_items(items, dtype), counts], ["item", "count"])
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
 
 
-def _items(items: list[Any], kind: Any) -> Any:
+def _items(items: list[Any], dtype: Any) -> Any:
     """Items as an Arrow array of a type; those of times and such are whole numbers."""
     import pyarrow as pa
 
-    if kind is None:
+    if dtype is None:
         return pa.array(items)
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_temporal(kind):
-        return pa.array(items, pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
-    return pa.array(items, pa.float32()).cast(kind) if pa.types.is_float16(kind) else pa.array(items, kind)
+    if pa.types.is_dictionary(dtype):
+        dtype = dtype.value_type
+    if pa.types.is_temporal(dtype):
+        return pa.array(items, pa.int32() if dtype.bit_width == 32 else pa.int64()).cast(dtype)
+    return pa.array(items, pa.float32()).cast(dtype) if pa.types.is_float16(dtype) else pa.array(items, dtype)
 
 
 _NEEDS = "Needs ``pip install 'sash[sketches]'``."

@@ -114,8 +114,8 @@ class Function:
     @property
     def examples_of_constants(self) -> tuple[Any, ...]:
         """Constants to try it with: those that it cannot do without."""
-        asked = (each for each in self.parameters if each.takes in (CONSTANT, SHARE, DISTANCE, FROM_LAST))
-        return tuple(each.example if each.default is REQUIRED else each.default for each in asked)
+        constants = (each for each in self.parameters if each.takes in (CONSTANT, SHARE, DISTANCE, FROM_LAST))
+        return tuple(each.example if each.default is REQUIRED else each.default for each in constants)
 
 
 def always(thing: Any) -> Make:

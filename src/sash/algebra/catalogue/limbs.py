@@ -55,30 +55,30 @@ COUNTED = SUM.but(
 )
 
 
-def sum_of(kind: Any) -> Aggregate | None:
+def sum_of(dtype: Any) -> Aggregate | None:
     """The sum of decimals, durations or unsigned integers of 64 bits; None for other types."""
     import pyarrow as pa
 
-    if pa.types.is_decimal(kind):
-        result = pa.decimal128(min(DIGITS, kind.precision + 10), kind.scale)
+    if pa.types.is_decimal(dtype):
+        result = pa.decimal128(min(DIGITS, dtype.precision + 10), dtype.scale)
         return SUM.but(finish=lambda answers: _decimals(answers, result))
-    if not (pa.types.is_duration(kind) or kind == pa.uint64()):
+    if not (pa.types.is_duration(dtype) or dtype == pa.uint64()):
         return None
-    result = kind if pa.types.is_duration(kind) else pa.int64()
+    result = dtype if pa.types.is_duration(dtype) else pa.int64()
     return SUM.but(finish=lambda answers: _narrowed(_decimals(answers, _whole()), result))
 
 
-def average_of(kind: Any) -> Aggregate | None:
+def average_of(dtype: Any) -> Aggregate | None:
     """The average of decimals or durations, rounded half up; None for other types."""
     import pyarrow as pa
 
-    if pa.types.is_duration(kind):
-        return COUNTED.but(finish=lambda answers: _narrowed(_divided(answers, 0, _whole()), kind))
-    if not pa.types.is_decimal(kind):
+    if pa.types.is_duration(dtype):
+        return COUNTED.but(finish=lambda answers: _narrowed(_divided(answers, 0, _whole()), dtype))
+    if not pa.types.is_decimal(dtype):
         return None
-    scale = min(DIGITS, kind.scale + 4)
-    result = pa.decimal128(min(DIGITS, kind.precision + 4), scale)
-    return COUNTED.but(finish=lambda answers: _divided(answers, kind.scale, result))
+    scale = min(DIGITS, dtype.scale + 4)
+    result = pa.decimal128(min(DIGITS, dtype.precision + 4), scale)
+    return COUNTED.but(finish=lambda answers: _divided(answers, dtype.scale, result))
 
 
 LARGEST = Aggregate(
@@ -94,20 +94,20 @@ LARGEST = Aggregate(
 SMALLEST = LARGEST.but(name="smallest", combine=lambda a, b: b if b[0] < a[0] else a)
 
 
-def largest_of(kind: Any) -> Aggregate | None:
+def largest_of(dtype: Any) -> Aggregate | None:
     """The row of the largest decimal, or unsigned integer of 64 bits; None for other types."""
-    return LARGEST if _is_wide(kind) else None
+    return LARGEST if _is_wide(dtype) else None
 
 
-def smallest_of(kind: Any) -> Aggregate | None:
+def smallest_of(dtype: Any) -> Aggregate | None:
     """The row of the smallest decimal, or unsigned integer of 64 bits; None for other types."""
-    return SMALLEST if _is_wide(kind) else None
+    return SMALLEST if _is_wide(dtype) else None
 
 
-def _is_wide(kind: Any) -> bool:
+def _is_wide(dtype: Any) -> bool:
     import pyarrow as pa
 
-    return bool(pa.types.is_decimal(kind) or kind == pa.uint64())
+    return bool(pa.types.is_decimal(dtype) or dtype == pa.uint64())
 
 
 def _whole() -> Any:
@@ -117,42 +117,42 @@ def _whole() -> Any:
     return pa.decimal128(DIGITS, 0)
 
 
-def _decimals(answers: np.ndarray, kind: Any) -> Any:
+def _decimals(answers: np.ndarray, dtype: Any) -> Any:
     """Limbs as decimals; raises where one has too many digits."""
     top = answers["f3"]
     if np.any((top < -(1 << 31)) | (top >= 1 << 31)):
-        raise _overflow("sum", kind)
-    return _checked(answers["f0"] | (answers["f1"] << 32), answers["f2"] | (top << 32), "sum", kind)
+        raise _overflow("sum", dtype)
+    return _checked(answers["f0"] | (answers["f1"] << 32), answers["f2"] | (top << 32), "sum", dtype)
 
 
-def _checked(low: np.ndarray, high: np.ndarray, name: str, kind: Any) -> Any:
+def _checked(low: np.ndarray, high: np.ndarray, name: str, dtype: Any) -> Any:
     """Words as decimals; raises where one has too many digits."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     words = np.empty(2 * len(low), np.int64)
     words[0::2], words[1::2] = low, high
-    found = pa.Array.from_buffers(kind, len(low), [None, pa.py_buffer(words)])
-    most = Decimal(10**kind.precision - 1).scaleb(-kind.scale, Context(prec=DIGITS))
-    above, below = pc.greater(found, pa.scalar(most, kind)), pc.less(found, pa.scalar(most.copy_negate(), kind))
+    decimals = pa.Array.from_buffers(dtype, len(low), [None, pa.py_buffer(words)])
+    most = Decimal(10**dtype.precision - 1).scaleb(-dtype.scale, Context(prec=DIGITS))
+    above, below = pc.greater(decimals, pa.scalar(most, dtype)), pc.less(decimals, pa.scalar(most.copy_negate(), dtype))
     if pc.any(pc.or_(above, below)).as_py():
-        raise _overflow(name, kind)
-    return found
+        raise _overflow(name, dtype)
+    return decimals
 
 
-def _narrowed(whole: Any, kind: Any) -> Any:
+def _narrowed(whole: Any, dtype: Any) -> Any:
     """Whole numbers as durations, or as integers of 64 bits."""
     import pyarrow as pa
 
     try:
-        return whole.cast(pa.int64()).cast(kind)
+        return whole.cast(pa.int64()).cast(dtype)
     except pa.ArrowInvalid:
-        raise Overflow(f"the sum of a frame does not fit {kind}; sum a wider type, such as a decimal") from None
+        raise Overflow(f"the sum of a frame does not fit {dtype}; sum a wider type, such as a decimal") from None
 
 
-def _divided(answers: np.ndarray, scale: int, kind: Any) -> Any:
+def _divided(answers: np.ndarray, scale: int, dtype: Any) -> Any:
     """Sums over counts, rounded half up: in 64 bits where that is enough, otherwise by Python's integers."""
-    factor = 10 ** (kind.scale - scale)
+    factor = 10 ** (dtype.scale - scale)
     count = np.maximum(answers["f4"], 1)
     low = answers["f0"] | (answers["f1"] << 32)
     sign = low >> 63
@@ -165,12 +165,12 @@ def _divided(answers: np.ndarray, scale: int, kind: Any) -> Any:
         a, b, c, d, rows = answers[place].tolist()
         total = a + (b << 32) + (c << 64) + (d << 96)
         value = (2 * abs(total) * factor + rows) // (2 * rows)
-        if value >= 10**kind.precision:
-            raise _overflow("avg", kind)
+        if value >= 10**dtype.precision:
+            raise _overflow("avg", dtype)
         value = value if total >= 0 else -value
         high[place], low[place] = value >> 64, (value & WORD) - ((value & SIGN) << 1)
-    return _checked(low, high, "avg", kind)
+    return _checked(low, high, "avg", dtype)
 
 
-def _overflow(name: str, kind: Any) -> Overflow:
-    return Overflow(f"the {name} of a frame does not fit {kind}; cast to a type with fewer digits after the point")
+def _overflow(name: str, dtype: Any) -> Overflow:
+    return Overflow(f"the {name} of a frame does not fit {dtype}; cast to a type with fewer digits after the point")

@@ -75,11 +75,11 @@ def lists(answers: Any) -> Any:
     """Records of a count and so many values as Arrow lists."""
     import pyarrow as pa
 
-    held = answers["f0"].astype(np.int64)
+    lengths = answers["f0"].astype(np.int64)
     values = np.stack([answers[name] for name in answers.dtype.names[1:]], axis=1)
-    kept = np.arange(values.shape[1]) < held[:, None]
-    offsets = np.concatenate([[0], np.cumsum(held)])
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values[kept]))
+    present = np.arange(values.shape[1]) < lengths[:, None]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values[present]))
 
 
 FUNCTIONS = (

@@ -111,9 +111,9 @@ def distinct(lists: Any) -> Any:
     codes = equal.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     keys = owner * (codes.max(initial=0) + 1) + codes
-    kept = np.sort(np.unique(keys, return_index=True)[1])
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner[kept], minlength=len(lengths)))])
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values.take(pa.array(kept)))
+    firsts = np.sort(np.unique(keys, return_index=True)[1])
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner[firsts], minlength=len(lengths)))])
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values.take(pa.array(firsts)))
 
 
 COLLECT_DISTINCT = COLLECT.but(name="collect_distinct", finish=distinct, unique=True)

@@ -28,11 +28,11 @@ DAYS = 14  # of flights for the join, which is quadratic
 def aircraft(stage: Stage) -> Part:
     """Run it, time it, and read what it found."""
     piped = stage.piped("aircraft")
-    found = stage.answers("aircraft")
-    found["clock"] = clocks.local(found["window_end"])
-    found = found.sort_values(["origin", "clock"])
-    days = found["clock"].dt.floor("D")
-    busiest = found.groupby(days)["up"].sum().idxmax()
+    answers = stage.answers("aircraft")
+    answers["clock"] = clocks.local(answers["window_end"])
+    answers = answers.sort_values(["origin", "clock"])
+    days = answers["clock"].dt.floor("D")
+    busiest = answers.groupby(days)["up"].sum().idxmax()
     return Part(
         name="aircraft",
         title="Aircraft in the air",
@@ -42,11 +42,11 @@ def aircraft(stage: Stage) -> Part:
         ),
         story=(
             "A flight lasts: it counts once in each of the windows between its departure and its landing, about "
-            f"{found['up'].sum() / (stage.flights.left - stage.flights.diverted):.0f} of them. A count of departures "
+            f"{answers['up'].sum() / (stage.flights.left - stage.flights.diverted):.0f} of them. A count of departures "
             "would see it in three."
         ),
-        chart=charts.aircraft(found[days == busiest], f"{busiest:%B} {busiest.day}, {busiest.year}"),
-        answers=[_table(found)],
+        chart=charts.aircraft(answers[days == busiest], f"{busiest:%B} {busiest.day}, {busiest.year}"),
+        answers=[_table(answers)],
         file=piped.file,
         plan=piped.plan,
         timings=_timings(stage) if stage.compare else [],
@@ -59,9 +59,9 @@ def aircraft(stage: Stage) -> Part:
     )
 
 
-def _table(found: Any) -> Answers:
+def _table(answers: Any) -> Answers:
     rows = []
-    for origin, mine in found.groupby("origin"):
+    for origin, mine in answers.groupby("origin"):
         most, once = mine.loc[mine["up"].idxmax()], mine.loc[mine["at_once"].idxmax()]
         rows.append(
             [

@@ -22,11 +22,11 @@ COLUMNS = ("departures", "mean_delay", "worst_delay", "places", "p90_delay")  # 
 def boards(stage: Stage) -> Part:
     """Run it, time it, and read what it found."""
     piped = stage.piped("boards")
-    found, late = stage.answers("boards"), stage.answers("late")
-    found["clock"] = clocks.local(found["window_end"])
-    found = found.sort_values(["origin", "clock"])
-    worst = _worst_day(found)
-    days = (found["clock"] >= worst - _days(3)) & (found["clock"] < worst + _days(4))
+    answers, late = stage.answers("boards"), stage.answers("late")
+    answers["clock"] = clocks.local(answers["window_end"])
+    answers = answers.sort_values(["origin", "clock"])
+    worst = _worst_day(answers)
+    days = (answers["clock"] >= worst - _days(3)) & (answers["clock"] < worst + _days(4))
     return Part(
         name="boards",
         title="Five boards, one stream",
@@ -41,8 +41,8 @@ def boards(stage: Stage) -> Part:
             f"and {len(late):,} of them come when their windows have been answered: they are set aside, with the "
             "reason, not dropped."
         ),
-        chart=charts.boards(found[days], dict(zip(COLUMNS, QUERIES, strict=True))),
-        answers=[_table(found), _late(late)],
+        chart=charts.boards(answers[days], dict(zip(COLUMNS, QUERIES, strict=True))),
+        answers=[_table(answers), _late(late)],
         file=piped.file,
         plan=piped.plan,
         timings=_timings(stage, piped.frame) if stage.compare else [],
@@ -61,15 +61,15 @@ def _days(count: int) -> Any:
     return pd.Timedelta(days=count)
 
 
-def _worst_day(found: Any) -> Any:
+def _worst_day(answers: Any) -> Any:
     """The day on which departures were most late, all airports together."""
-    days = found.assign(minutes=found["mean_delay"] * found["departures"]).groupby(found["clock"].dt.floor("D"))
+    days = answers.assign(minutes=answers["mean_delay"] * answers["departures"]).groupby(answers["clock"].dt.floor("D"))
     return (days["minutes"].sum() / days["departures"].sum().clip(lower=100)).idxmax()
 
 
-def _table(found: Any) -> Answers:
+def _table(answers: Any) -> Answers:
     rows = []
-    for origin, mine in found.groupby("origin"):
+    for origin, mine in answers.groupby("origin"):
         many = mine[mine["departures"] >= MANY]
         most = [many.loc[many[column].idxmax(), ["clock", column]] for column in COLUMNS]
         rows.append([origin, *(f"{value:,.0f}\n{clocks.minute(clock)}" for clock, value in most)])
@@ -106,5 +106,5 @@ def _timings(stage: Stage, frame: Any) -> list[Timing]:
         took = stage.timed(f"boards: {name}, Spark", query)
         timings.append(Timing(name, None, took))
         total += took
-    asked = sum(each.spark is not None for each in timings)
-    return [*timings, Timing("together", mine, total, f"Sash: all {len(QUERIES)}; Spark: the {asked} that it can")]
+    rivals = sum(each.spark is not None for each in timings)
+    return [*timings, Timing("together", mine, total, f"Sash: all {len(QUERIES)}; Spark: the {rivals} that it can")]

@@ -76,13 +76,13 @@ def delays(carriers: dict[str, Any]) -> Chart:
     return _chart("delays", draw, "Departure delays of the busiest carriers, as they were at the last flight of a day.")
 
 
-def boards(found: Any, titles: dict[str, str]) -> Chart:
+def boards(answers: Any, titles: dict[str, str]) -> Chart:
     """A strip for each board, a line for each airport."""
 
     def draw(width: float) -> Any:
         figure, axes = _panels(len(titles), 1, (width, 1.35 * len(titles) + 0.5), sharex=True)
         for (column, title), each in zip(titles.items(), axes.ravel(), strict=True):
-            for colour, (origin, rows) in zip(SERIES, found.groupby("origin"), strict=False):
+            for colour, (origin, rows) in zip(SERIES, answers.groupby("origin"), strict=False):
                 due = rows.dropna(subset=[column])
                 each.plot(due["clock"], due[column], color=colour, label=origin)
             each.set_title(title + ("" if column in ("departures", "places") else ", min"))
@@ -91,16 +91,16 @@ def boards(found: Any, titles: dict[str, str]) -> Chart:
         _legend(figure, axes[0][0])
         return figure
 
-    begin, end = found["clock"].min(), found["clock"].max()
+    begin, end = answers["clock"].min(), answers["clock"].max()
     dates = f"{begin:%B} {begin.day} to {end:%B} {end.day}, {end.year}"
     return _chart("boards", draw, f"The boards in the week of the worst day, {dates}; clocks of New York.")
 
 
-def aircraft(found: Any, day: str) -> Chart:
+def aircraft(answers: Any, day: str) -> Chart:
     """Aircraft in the air by airport, and the average length of their flights."""
 
     def draw(width: float) -> Any:
-        origins = list(found.groupby("origin"))
+        origins = list(answers.groupby("origin"))
         columns = 2 if width == WIDE else 1
         rows = -(-(len(origins) + 1) // columns)
         figure, axes = _panels(rows, columns, (width, 2.1 * rows + 0.4), sharex=True)
@@ -112,7 +112,7 @@ def aircraft(found: Any, day: str) -> Chart:
             )
             each.step(hours, mine["at_once"], where="pre", color=colour, label="at one moment")
             each.set_title(f"aircraft up from {origin}")
-            each.set_ylim(0, found["up"].max() * 1.05)
+            each.set_ylim(0, answers["up"].max() * 1.05)
             panels[-1].step(hours, mine["minutes"], where="pre", color=colour, label=origin)
         panels[0].legend(loc="upper left")
         panels[-1].set_title("average minutes of flights that are up")

@@ -17,11 +17,12 @@ SHOWN = 4  # carriers in the chart
 def delays(stage: Stage) -> Part:
     """Run it, time it, and read what it found."""
     piped = stage.piped("delays")
-    found = stage.answers("delays")
-    found["day"] = clocks.local(found["at"]).dt.floor("D")
-    carriers = list(found["carrier"].value_counts().index)
+    answers = stage.answers("delays")
+    answers["day"] = clocks.local(answers["at"]).dt.floor("D")
+    carriers = list(answers["carrier"].value_counts().index)
     shown = {
-        stage.flights.airlines[code]: found[found["carrier"] == code].groupby("day").last() for code in carriers[:SHOWN]
+        stage.flights.airlines[code]: answers[answers["carrier"] == code].groupby("day").last()
+        for code in carriers[:SHOWN]
     }
     alone = carriers[min(3, len(carriers) - 1)]
     return Part(
@@ -33,11 +34,11 @@ def delays(stage: Stage) -> Part:
             "1,000 from New York."
         ),
         story=(
-            f"Six columns for each of {len(found):,} departures, every one over a frame of its own. A median or a rank "
-            "cannot be updated by adding what comes and subtracting what goes: such functions are called holistic."
+            f"Six columns for each of {len(answers):,} departures, every one over a frame of its own. A median or a "
+            "rank cannot be updated by adding what comes and subtracting what goes: such functions are called holistic."
         ),
         chart=charts.delays(shown),
-        answers=[_table(stage, found, carriers)],
+        answers=[_table(stage, answers, carriers)],
         file=piped.file,
         plan=piped.plan,
         timings=_timings(stage, carriers, alone) if stage.compare else [],
@@ -51,10 +52,10 @@ def delays(stage: Stage) -> Part:
     )
 
 
-def _table(stage: Stage, found: Any, carriers: list[str]) -> Answers:
+def _table(stage: Stage, answers: Any, carriers: list[str]) -> Answers:
     rows = []
     for code in carriers:
-        mine = found[found["carrier"] == code]
+        mine = answers[answers["carrier"] == code]
         low, high = mine["median_week"].min(), mine["median_week"].max()
         worst = mine.loc[mine["p99_week"].idxmax()]
         rows.append(

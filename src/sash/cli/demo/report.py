@@ -77,10 +77,10 @@ def _beside(part: Part) -> list[str]:
 
 
 def _table(answers: Answers) -> str:
-    kinds = ["word" if heading in answers.words else "number" for heading in answers.head]
-    head = "".join(f'<th class="{kind}">{escape(name)}</th>' for kind, name in zip(kinds, answers.head, strict=True))
+    styles = ["word" if heading in answers.words else "number" for heading in answers.head]
+    head = "".join(f'<th class="{style}">{escape(name)}</th>' for style, name in zip(styles, answers.head, strict=True))
     rows = "\n".join(
-        "<tr>" + "".join(_cell(kind, cell) for kind, cell in zip(kinds, row, strict=True)) + "</tr>"
+        "<tr>" + "".join(_cell(style, cell) for style, cell in zip(styles, row, strict=True)) + "</tr>"
         for row in answers.rows
     )
     return (
@@ -89,11 +89,11 @@ def _table(answers: Answers) -> str:
     )
 
 
-def _cell(kind: str, text: str) -> str:
+def _cell(style: str, text: str) -> str:
     """A cell, with what stands on its second line below the first."""
     value, _, below = text.partition("\n")
     small = f"<small>{escape(below)}</small>" if below else ""
-    return f'<td class="{kind}">{escape(value)}{small}</td>'
+    return f'<td class="{style}">{escape(value)}{small}</td>'
 
 
 def _bars(timings: list[Timing]) -> str:

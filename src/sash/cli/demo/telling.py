@@ -44,8 +44,8 @@ class Lines:
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
         """Say what is running until it is not."""
-        told = f"{time.monotonic() - self._begin:6.1f} s  {what}"
-        self._console.print(told, markup=False, highlight=False, soft_wrap=True)
+        line = f"{time.monotonic() - self._begin:6.1f} s  {what}"
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
         yield
 
 

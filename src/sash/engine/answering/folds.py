@@ -29,23 +29,23 @@ from sash.windows.bounds import CONSTANT, Bounds
 def aggregate(question: Question) -> Evaluation:
     """The aggregate of each frame."""
     columns, frame = question.columns, question.over.window.frame
-    selection, given = counted(question)
+    selection, lifted = counted(question)
     bounds = selection.bounds(frame)
     distinct = question.call.unique and not question.function.selective
-    task = folding(question, selection, given, bounds, DISTINCT_FOLD if distinct else FOLD)
+    task = folding(question, selection, lifted, bounds, DISTINCT_FOLD if distinct else FOLD)
 
     def answer(choices: Sequence[Choice]) -> Answer:
         run, elsewhere = choices[0].run, question.elsewhere
         if distinct:
             values = occurring(question, columns, selection)
-            answered = run(given.aggregate, given.columns, values, bounds, selection.groups(frame))
+            answered = run(lifted.aggregate, lifted.columns, values, bounds, selection.groups(frame))
         elif elsewhere is None:
-            answered = run(given.aggregate, given.columns, selection.length, bounds, selection.segments)
+            answered = run(lifted.aggregate, lifted.columns, selection.length, bounds, selection.segments)
         else:
-            local = run(unlowered(given.aggregate), given.columns, selection.length, bounds, selection.segments)
-            inputs = Inputs(given.aggregate, tuple(column.dtype for column in given.columns))
+            local = run(unlowered(lifted.aggregate), lifted.columns, selection.length, bounds, selection.segments)
+            inputs = Inputs(lifted.aggregate, tuple(column.dtype for column in lifted.columns))
             answered = elsewhere.merged(inputs, local, frame, question.rows.segments)
-        return read(question, given, selection, answered)
+        return read(question, lifted, selection, answered)
 
     return Evaluation((task,), answer, bounds)
 
@@ -59,24 +59,24 @@ def counted(question: Question) -> tuple[Selection, Lifted]:
     return selection, lifted(question, inputs, selection)
 
 
-def folding(question: Question, selection: Selection, given: Lifted, bounds: Bounds, asks: str = FOLD) -> Task:
+def folding(question: Question, selection: Selection, lifted: Lifted, bounds: Bounds, asks: str = FOLD) -> Task:
     """The task of folding these frames."""
     one = len(selection.segments) <= 2
     trailing = one and bounds.shape == CONSTANT and bounds.after == 0 and bounds.before >= 0
-    return question.task(asks, bounds, aggregate=given.aggregate, exact=_exact(given), trailing=trailing)
+    return question.task(asks, bounds, aggregate=lifted.aggregate, exact=_exact(lifted), trailing=trailing)
 
 
-def _exact(given: Lifted) -> bool:
+def _exact(lifted: Lifted) -> bool:
     """Whether differences of partials are exact: integers all through."""
-    if not given.aggregate.invertible or not given.aggregate.compiled:
+    if not lifted.aggregate.invertible or not lifted.aggregate.compiled:
         return False
-    inputs = Inputs(given.aggregate, tuple(column.dtype for column in given.columns))
+    inputs = Inputs(lifted.aggregate, tuple(column.dtype for column in lifted.columns))
     if any(dtype.kind == "f" for dtype in inputs.dtypes):
         return False
     return exact(specialise(prefix, inputs.aggregate, inputs.dtypes).state)
 
 
-def read(question: Question, given: Lifted, selection: Selection, answered: Answered) -> Answer:
+def read(question: Question, lifted: Lifted, selection: Selection, answered: Answered) -> Answer:
     """Answers of a kernel as values of the type they stand for."""
     function, (values, valid) = question.function, answered
     if function.returns == "row":
@@ -86,7 +86,7 @@ def read(question: Question, given: Lifted, selection: Selection, answered: Answ
         column = question.rows.column(question.columns[0])
         column = column if selection.positions is None else column.take(pa.array(selection.positions))
         return Whole(gathered(function, column, values, valid))
-    meaning = given.meaning
+    meaning = lifted.meaning
     if isinstance(meaning, Ranking):
         return _coded(question, meaning, selection, values, valid)
     if isinstance(values, np.ndarray) and values.dtype != object and values.dtype.names is None:
@@ -98,22 +98,22 @@ def read(question: Question, given: Lifted, selection: Selection, answered: Answ
         raise SashError(f"{function.name}: lower must give answers of one type that Arrow has: {said}") from None
 
 
-def _indices(function: Aggregate, found: np.ndarray, length: int) -> np.ndarray:
+def _indices(function: Aggregate, answers: np.ndarray, length: int) -> np.ndarray:
     """Indices of rows as ``lower`` gave them, -1 for none; what is no index is no row of another frame either."""
-    whole = found.astype(np.int64) if found.dtype.kind in "iu" else _whole(found)
-    wrong = (whole != found) | (whole < -1) | (whole >= length)
+    whole = answers.astype(np.int64) if answers.dtype.kind in "iu" else _whole(answers)
+    wrong = (whole != answers) | (whole < -1) | (whole >= length)
     if wrong.any():
-        given = found[wrong.argmax()]
-        raise SashError(f"{function.name}: lower must give the position of a row, below {length}, or -1, got {given}")
+        answer = answers[wrong.argmax()]
+        raise SashError(f"{function.name}: lower must give the position of a row, below {length}, or -1, got {answer}")
     return whole
 
 
-def _whole(found: np.ndarray) -> np.ndarray:
+def _whole(answers: np.ndarray) -> np.ndarray:
     """Numbers cut to whole ones; -2 for what is no number."""
     try:
-        return np.nan_to_num(found.astype(np.float64), nan=-2, posinf=-2, neginf=-2).astype(np.int64)
+        return np.nan_to_num(answers.astype(np.float64), nan=-2, posinf=-2, neginf=-2).astype(np.int64)
     except (TypeError, ValueError):
-        return np.full(len(found), -2)
+        return np.full(len(answers), -2)
 
 
 def _coded(question: Question, ranking: Ranking, selection: Selection, values: Any, valid: np.ndarray) -> Answer:

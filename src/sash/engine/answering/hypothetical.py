@@ -25,7 +25,7 @@ def thresholds(question: Question, selection: Selection) -> tuple[np.ndarray, np
     total = int(segments[-1])
     keys = []
     for order, column in zip(question.orders, question.columns, strict=True):
-        key, value = rows.source(order.column), rows.asked(column)
+        key, value = rows.source(order.column), rows.of_asker(column)
         both = together(key, value)
         if both is None:
             raise SashError(f"{column} must be of the type of {order.column}, {key.type}, got {value.type}")
@@ -41,12 +41,12 @@ def thresholds(question: Question, selection: Selection) -> tuple[np.ndarray, np
     selected[row_at] = True if selection.mask is None else selection.mask
     below = np.zeros(total + 1, rows.dtype)
     np.cumsum(selected[ranked.order], out=below[1:])
-    found = []
+    limits_of_sides = []
     for edges in (start, stop):
-        limits = np.zeros(len(question.rows.asked(question.columns[0])), rows.dtype)
+        limits = np.zeros(len(question.rows.of_asker(question.columns[0])), rows.dtype)
         limits[asking] = below[edges[value_at]]
-        found.append(limits)
-    return found[0], found[1]
+        limits_of_sides.append(limits)
+    return limits_of_sides[0], limits_of_sides[1]
 
 
 def _spread(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -45,10 +45,10 @@ def lifted(question: Question, columns: tuple[Expression, ...], selection: Selec
         if aggregate.takes == "values":
             return Lifted(typed or aggregate, (selection.only(python_values(array, aggregate.name)),))
         aggregate = typed or aggregate
-    found = [_lifted(question, column, selection) for column in columns]
-    values = tuple(numbers for numbers, _ in found)
+    columns_lifted = [_lifted(question, column, selection) for column in columns]
+    values = tuple(numbers for numbers, _ in columns_lifted)
     _check_cast(question, columns, tuple(numbers.dtype for numbers in values))
-    meaning: Any = found[0][1] if aggregate.gives_input and found else None
+    meaning: Any = columns_lifted[0][1] if aggregate.gives_input and columns_lifted else None
     return Lifted(aggregate, values, meaning)
 
 
@@ -56,16 +56,16 @@ def _lifted(
     question: Question, column: Expression, selection: Selection
 ) -> tuple[np.ndarray, pa.DataType | Ranking | None]:
     array, aggregate = question.rows.column(column), question.function
-    kind, name = array.type, aggregate.name
+    dtype, name = array.type, aggregate.name
     hint = ONLY_COMPARES if aggregate.origin is None and aggregate.takes == "numbers" else ""
-    if aggregate.takes == "integers" and not pa.types.is_integer(kind):
-        if not pa.types.is_null(kind):
-            raise SashError(f"{name} takes a column of integers, got {kind}")
+    if aggregate.takes == "integers" and not pa.types.is_integer(dtype):
+        if not pa.types.is_null(dtype):
+            raise SashError(f"{name} takes a column of integers, got {dtype}")
         array = array.cast(pa.int32())
-    if aggregate.takes != "order" or _number(kind):
-        return selection.only(numbers(array, name, hint)), kind if pa.types.is_float16(kind) else None
-    if not is_coded(aggregate, kind):
-        return selection.only(_ticks(array)), kind
+    if aggregate.takes != "order" or _number(dtype):
+        return selection.only(numbers(array, name, hint)), dtype if pa.types.is_float16(dtype) else None
+    if not is_coded(aggregate, dtype):
+        return selection.only(_ticks(array)), dtype
     ranking = question.rows.ranking((asc(column),), selection)
     return ranking.codes.codes, ranking
 
@@ -80,29 +80,29 @@ def _check_cast(question: Question, columns: tuple[Expression, ...], dtypes: tup
             raise SashError(f"{question.function.name} takes a column of {takes}, got {kind}")
 
 
-def is_coded(aggregate: Aggregate, kind: pa.DataType) -> bool:
+def is_coded(aggregate: Aggregate, dtype: pa.DataType) -> bool:
     """Whether values are lifted as numbers that say where they stand among the others, and mean nothing elsewhere."""
-    time = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
-    return aggregate.takes == "order" and not _number(kind) and not time
+    time = pa.types.is_temporal(dtype) and not pa.types.is_interval(dtype)
+    return aggregate.takes == "order" and not _number(dtype) and not time
 
 
-def _number(kind: pa.DataType) -> bool:
+def _number(dtype: pa.DataType) -> bool:
     """Whether NumPy's own order of a type is the right one, and kernels take it."""
-    small = pa.types.is_integer(kind) and kind != pa.uint64()
-    return small or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    small = pa.types.is_integer(dtype) and dtype != pa.uint64()
+    return small or pa.types.is_floating(dtype) or pa.types.is_boolean(dtype)
 
 
 def python_values(array: pa.Array, name: str) -> np.ndarray:
     """The values of an Arrow array for plain Python: numbers, whole ones for times, or objects; NULLs are anything."""
-    kind = array.type
-    if pa.types.is_dictionary(kind):
+    dtype = array.type
+    if pa.types.is_dictionary(dtype):
         return python_values(array.dictionary_decode(), name)
-    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+    if pa.types.is_temporal(dtype) and not pa.types.is_interval(dtype):
         return _ticks(array)
-    if any(test(kind) for test in OBJECTS):
+    if any(test(dtype) for test in OBJECTS):
         return array.to_numpy(zero_copy_only=False).astype(object, copy=False)
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        raise SashError(f"{name} takes a column of numbers, times, texts or bytes, got {kind}")
+    if not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_boolean(dtype)):
+        raise SashError(f"{name} takes a column of numbers, times, texts or bytes, got {dtype}")
     return numbers(array, name)
 
 
@@ -114,13 +114,13 @@ def _ticks(array: pa.Array) -> np.ndarray:
 
 def numbers(array: pa.Array, name: str, hint: str = "") -> np.ndarray:
     """The values of an Arrow array of numbers or booleans as NumPy has them, zeros in the place of NULLs."""
-    kind = array.type
-    if pa.types.is_decimal(kind) or pa.types.is_null(kind):
-        array, kind = array.cast(pa.float64()), pa.float64()
-    if pa.types.is_float16(kind):
-        array, kind = array.cast(pa.float32()), pa.float32()
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        raise SashError(f"{name} takes columns of numbers, got {kind}{hint}")
+    dtype = array.type
+    if pa.types.is_decimal(dtype) or pa.types.is_null(dtype):
+        array, dtype = array.cast(pa.float64()), pa.float64()
+    if pa.types.is_float16(dtype):
+        array, dtype = array.cast(pa.float32()), pa.float32()
+    if not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_boolean(dtype)):
+        raise SashError(f"{name} takes columns of numbers, got {dtype}{hint}")
     if array.null_count:
-        array = array.fill_null(pa.scalar(0, kind) if not pa.types.is_boolean(kind) else False)
+        array = array.fill_null(pa.scalar(0, dtype) if not pa.types.is_boolean(dtype) else False)
     return array.to_numpy(zero_copy_only=False)

@@ -40,8 +40,8 @@ def listed(question: Question) -> Evaluation:
         if function.returns == "row":
             which, valid = lowered(function, bounds.sizes())
             k = np.where(valid, which, -1).astype(bounds.lo.dtype)
-            found, _ = select(choices[0], ranking, bounds, k)
-            return Taken(positions_of(found, ranking, selection), rows.source(column))
+            ranks, _ = select(choices[0], ranking, bounds, k)
+            return Taken(positions_of(ranks, ranking, selection), rows.source(column))
         if unique:
             offsets, indices = _unique(question, choices[0], selection, bounds, ranking)
             starts, stops = _taken(function, np.diff(offsets))
@@ -51,8 +51,8 @@ def listed(question: Question) -> Evaluation:
         starts, stops = _taken(function, bounds.sizes())
         offsets, k = _spread(starts, stops - starts)
         asking = bounds.some(np.repeat(np.arange(len(bounds)), stops - starts))
-        found, _ = select(choices[0], ranking, asking, k.astype(bounds.lo.dtype))
-        return Whole(_lists(question, offsets, positions_of(found, ranking, selection)))
+        ranks, _ = select(choices[0], ranking, asking, k.astype(bounds.lo.dtype))
+        return Whole(_lists(question, offsets, positions_of(ranks, ranking, selection)))
 
     if unique and function.returns != "row":
         return Evaluation((question.task(DISTINCT, bounds),), answer, bounds)
@@ -102,9 +102,9 @@ def _across_holes(
         counts = np.zeros(len(bounds), np.int64)
         first_occurrences(previous, start, stop, counts, counting=True)
         offsets = offsets_of(counts)
-        found = first_occurrences(previous, start, stop, offsets)
+        firsts = first_occurrences(previous, start, stop, offsets)
         owners.append(np.repeat(np.arange(len(bounds)), np.diff(offsets)))
-        indices.append(found)
+        indices.append(firsts)
     owner, index = np.concatenate(owners), np.concatenate(indices)
     value = selection.only(identity)[index]
     by_value = np.lexsort((index, value, owner))
@@ -122,14 +122,14 @@ def _lists(question: Question, offsets: np.ndarray, positions: Positions) -> pa.
     if function.takes != "texts":
         lists = pa.ListArray.from_arrays(starts, take(column, where))
         return lists if function.finish is None or function.unique else function.finish(lists)
-    strings, kind = _strings(function.name, column)
+    strings, dtype = _strings(function.name, column)
     try:
         joined = function.finish(pa.ListArray.from_arrays(starts, strings.take(where)))
     except (pa.ArrowInvalid, pa.ArrowCapacityError):
         raise SashError(
             f"the strings of {function.name} are longer than one array can hold; use smaller frames"
         ) from None
-    return joined.view(kind)
+    return joined.view(dtype)
 
 
 def _strings(name: str, column: pa.Array) -> tuple[pa.Array, pa.DataType]:
@@ -137,14 +137,14 @@ def _strings(name: str, column: pa.Array) -> tuple[pa.Array, pa.DataType]:
 
     Bytes are joined as if they were strings.
     """
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _strings(name, column.cast(kind.value_type))
-    if pa.types.is_fixed_size_binary(kind) or pa.types.is_large_binary(kind):
-        column, kind = column.cast(pa.binary()), pa.binary()
-    if pa.types.is_binary(kind):
-        return column.view(pa.string()), kind
+    dtype = column.type
+    if pa.types.is_dictionary(dtype):
+        return _strings(name, column.cast(dtype.value_type))
+    if pa.types.is_fixed_size_binary(dtype) or pa.types.is_large_binary(dtype):
+        column, dtype = column.cast(pa.binary()), pa.binary()
+    if pa.types.is_binary(dtype):
+        return column.view(pa.string()), dtype
     try:
         return convert(plain(column), pa.string()), pa.string()
     except (Trouble, pa.ArrowException):
-        raise SashError(f"{name} takes a column of strings, or what can be cast to one, got {kind}") from None
+        raise SashError(f"{name} takes a column of strings, or what can be cast to one, got {dtype}") from None

@@ -101,22 +101,22 @@ def _shares(question: Question, share: Any) -> np.ndarray:
     """One share for all rows, or one for each; NaN where it is NULL."""
     if isinstance(share, (int, float)):
         return np.array([share], np.float64)
-    array, askers = question.rows.asked(share), question.rows.askers
-    given = numbers(array, question.function.name)
-    given = np.where(array.is_valid().to_numpy(zero_copy_only=False), given, np.nan) if array.null_count else given
-    if np.any((given < 0) | (given > 1)):
+    array, askers = question.rows.of_asker(share), question.rows.askers
+    shares = numbers(array, question.function.name)
+    shares = np.where(array.is_valid().to_numpy(zero_copy_only=False), shares, np.nan) if array.null_count else shares
+    if np.any((shares < 0) | (shares > 1)):
         raise SashError(
-            f"percentage must be between 0 and 1 in every row, got {np.nanmin(given)} to {np.nanmax(given)}"
+            f"percentage must be between 0 and 1 in every row, got {np.nanmin(shares)} to {np.nanmax(shares)}"
         )
-    if len(given) == 1:
-        return given.astype(np.float64)
-    return np.ascontiguousarray(given if askers is None else given[askers], np.float64)
+    if len(shares) == 1:
+        return shares.astype(np.float64)
+    return np.ascontiguousarray(shares if askers is None else shares[askers], np.float64)
 
 
-def _side_by_side(answers: list[pa.Array], frames: int, kind: pa.DataType) -> pa.Array:
+def _side_by_side(answers: list[pa.Array], frames: int, dtype: pa.DataType) -> pa.Array:
     """Several quantiles of each frame as one list; NULL where the frame is empty."""
     if not answers:
-        return pa.array([[]] * frames, pa.list_(kind))
+        return pa.array([[]] * frames, pa.list_(dtype))
     offsets = pa.array(offsets_of(np.full(frames, len(answers))), pa.int32())
     woven = np.arange(frames * len(answers)).reshape(len(answers), frames).T.ravel()
     return pa.ListArray.from_arrays(offsets, pa.concat_arrays(answers).take(pa.array(woven)), mask=answers[0].is_null())

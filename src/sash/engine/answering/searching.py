@@ -16,13 +16,13 @@ def select(
     choice: Choice, ranking: Ranking | None, bounds: Bounds, k: np.ndarray, second: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rank of the k-th row of each frame, and, where asked, of the one after; without a ranking, its index."""
-    found: Any = choice.run(None if ranking is None else ranking.ranked, bounds, k, second)
-    return found[0], found[1]
+    ranks: Any = choice.run(None if ranking is None else ranking.ranked, bounds, k, second)
+    return ranks[0], ranks[1]
 
 
-def positions_of(found: np.ndarray, ranking: Ranking | None, selection: Selection) -> Positions:
+def positions_of(ranks: np.ndarray, ranking: Ranking | None, selection: Selection) -> Positions:
     """The positions of ranks, or without a ranking of indices; -1 stays."""
-    return selection.positions_of(Indices(found) if ranking is None else ranking.indices_of(Ranks(found)))
+    return selection.positions_of(Indices(ranks) if ranking is None else ranking.indices_of(Ranks(ranks)))
 
 
 def count_below(choice: Choice, ranking: Ranking | None, bounds: Bounds, threshold: np.ndarray) -> np.ndarray:

@@ -31,20 +31,20 @@ def session(question: Question) -> Evaluation:
         raise SashError(f"{question.call} needs an orderBy whose first key is the time")
     time, gaps = rows.order[0], question.columns
     selection = question.selection(time.column, *gaps)
-    given = _lasting(question, selection, rows.column(time.column)) if gaps else selection.positions
+    lasting = _lasting(question, selection, rows.column(time.column)) if gaps else selection.positions
     bounds = selection.bounds(WHOLE_PARTITION)
 
     def answer(choices: Sequence[Choice]) -> Numbers:
-        some = None if given is None else pa.array(given)
+        some = None if lasting is None else pa.array(lasting)
         key, *gap = (_taken(rows.column(each), some) for each in (time.column, *gaps))
-        segments = rows.segments if given is None else np.searchsorted(given, rows.segments)
+        segments = rows.segments if lasting is None else np.searchsorted(lasting, rows.segments)
         numbers = _numbers(choices[0], segments.astype(np.int64), key, _gap(question, key, gap), time.descending)
-        if given is None:
+        if lasting is None:
             return Numbers(numbers)
         valid = np.zeros(rows.rows, np.bool_)
-        valid[given] = True
+        valid[lasting] = True
         out = np.zeros(rows.rows, np.int32)
-        out[given] = numbers
+        out[lasting] = numbers
         return Numbers(out, valid)
 
     return Evaluation((question.task(SESSIONS, bounds),), answer, bounds)
@@ -56,8 +56,8 @@ def _numbers(choice: Choice, segments: np.ndarray, key: pa.Array, gap: Any, desc
         key = key.take(pa.array(np.arange(len(key))[::-1]))
         gap = gap.take(pa.array(np.arange(len(gap))[::-1])) if isinstance(gap, pa.Array) else gap
         segments = len(key) - segments[::-1]
-    found = RangeKeys(key, descending=False).targets(gap, False, GAP)
-    numbers: np.ndarray = choice.run(segments, found.keys, found.targets, found.shift)
+    searched = RangeKeys(key, descending=False).targets(gap, False, GAP)
+    numbers: np.ndarray = choice.run(segments, searched.keys, searched.targets, searched.shift)
     if not descending or not len(numbers):
         return numbers
     sizes = np.diff(segments)
@@ -71,8 +71,8 @@ def _lasting(question: Question, selection: Selection, key: pa.Array) -> np.ndar
     some = pa.array(rows)
     times, gap = key.take(some), plain_array(question.rows.column(question.columns[0]).take(some))
     if types.is_interval(gap.type):  # of months, days and time, of which one may be below zero
-        found = RangeKeys(times, descending=False).targets(gap, False, GAP)
-        return rows[found.targets + found.shift[0] > found.keys]
+        searched = RangeKeys(times, descending=False).targets(gap, False, GAP)
+        return rows[searched.targets + searched.shift[0] > searched.keys]
     if not (types.is_integer(gap.type) or types.is_floating(gap.type) or types.is_decimal(gap.type)
             or types.is_duration(gap.type)):  # fmt: skip
         raise SashError(f"{GAP} must be a column of numbers or intervals, got one of type {gap.type}")
@@ -94,12 +94,12 @@ def _gap(question: Question, key: pa.Array, gap: list[pa.Array]) -> Any:
     return column
 
 
-def _rounded(gap: Any, kind: pa.DataType) -> Any:
-    if types.is_integer(kind) and isinstance(gap, float | Decimal):
+def _rounded(gap: Any, dtype: pa.DataType) -> Any:
+    if types.is_integer(dtype) and isinstance(gap, float | Decimal):
         return math.ceil(gap)
-    if types.is_decimal(kind) and isinstance(gap, float | Decimal):
+    if types.is_decimal(dtype) and isinstance(gap, float | Decimal):
         exact = Decimal(repr(gap)) if isinstance(gap, float) else gap
-        return exact.quantize(Decimal(1).scaleb(-kind.scale), ROUND_CEILING)
+        return exact.quantize(Decimal(1).scaleb(-dtype.scale), ROUND_CEILING)
     return gap
 
 

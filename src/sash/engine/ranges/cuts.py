@@ -91,9 +91,9 @@ def _places(sample: Sample, pieces: int, reach: Reach) -> np.ndarray:
     if len(sample) < 2:
         return np.zeros(0, np.int64)
     wanted = sample.total * np.arange(1, pieces) / pieces
-    found = np.clip(np.searchsorted(sample.before, wanted), 1, len(sample) - 1)
+    places = np.clip(np.searchsorted(sample.before, wanted), 1, len(sample) - 1)
     around = np.arange(-NEAR, NEAR) if reach.before.rows or reach.after.rows else np.arange(-1, 1)
-    keys = np.clip(found[:, None] + around, 1, len(sample) - 1)
+    keys = np.clip(places[:, None] + around, 1, len(sample) - 1)
     away = np.abs(sample.before[keys] - wanted[:, None])
     if len(around) == 2:
         return np.unique(keys[np.arange(pieces - 1), away.argmin(axis=1)])
@@ -138,17 +138,17 @@ class _Halo:
         self.tables.append(self.sample.keys.take(pa.array(keys)))
         self.counts.append(counts)
 
-    def _count(self, found: np.ndarray, rows: int) -> None:
+    def _count(self, reached: np.ndarray, rows: int) -> None:
         """Reach to keys found, or where there are none to the edge of the partition."""
-        self._ask(np.where(found < 0, self.at, found), np.where(found < 0, self.order.partition, len(self.order)))
-        self.promised = np.maximum(self.promised, np.where(found < 0, 0, rows))
+        self._ask(np.where(reached < 0, self.at, reached), np.where(reached < 0, self.order.partition, len(self.order)))
+        self.promised = np.maximum(self.promised, np.where(reached < 0, 0, rows))
 
     def _groups(self, groups: int) -> np.ndarray:
         if self.before:
-            found = self.at - groups
-            return np.where(found < self.sample.partition_start[self.at], -1, found)
-        found = self.at + groups - 1
-        return np.where(found >= self.sample.partition_stop[self.at], -1, found)
+            reached = self.at - groups
+            return np.where(reached < self.sample.partition_start[self.at], -1, reached)
+        reached = self.at + groups - 1
+        return np.where(reached >= self.sample.partition_stop[self.at], -1, reached)
 
     def _shift(self, offset: object) -> None:
         place = self.order.partition
@@ -175,8 +175,8 @@ class _Halo:
 
     def _ranks(self, counts: np.ndarray) -> np.ndarray:
         """The edges in order; one of fewer columns is farther than all keys, those that nobody sampled too."""
-        found = []
+        edges = []
         for word in words(self.tables, self.order):
-            found.append(((word.column < counts) == self.before).astype(np.uint64))
-            found.append(edge_words(word, counts, above=not self.before))
-        return combined(found)
+            edges.append(((word.column < counts) == self.before).astype(np.uint64))
+            edges.append(edge_words(word, counts, above=not self.before))
+        return combined(edges)

@@ -65,12 +65,12 @@ def words(tables: Sequence[pa.Table], order: KeyOrder) -> list[Word]:
 
     Words of different calls do not compare: those of strings are ranks among the strings of one call.
     """
-    found = []
+    words_of = []
     for place, (descending, nulls_first) in enumerate(zip(order.descending, order.nulls_first, strict=True)):
         chunks = [chunk for table in tables for chunk in table.column(place).chunks]
         column = pa.chunked_array(chunks, tables[0].column(place).type)
-        found += [Word(place, numbers) for numbers in order_key(column, descending, nulls_first)]
-    return found
+        words_of += [Word(place, numbers) for numbers in order_key(column, descending, nulls_first)]
+    return words_of
 
 
 def edge_words(word: Word, counts: np.ndarray, above: np.ndarray | bool) -> np.ndarray:
@@ -78,11 +78,11 @@ def edge_words(word: Word, counts: np.ndarray, above: np.ndarray | bool) -> np.n
     return np.where(word.column < counts, word.numbers, np.where(above, MOST, np.uint64(0)))
 
 
-def starts_of(found: Sequence[Word], columns: int, rows: int) -> np.ndarray:
+def starts_of(words: Sequence[Word], columns: int, rows: int) -> np.ndarray:
     """Where each run of rows equal in the first columns starts, in sorted rows; and then the number of rows."""
     changes = np.zeros(rows, np.bool_)
     changes[:1] = True
-    for word in found:
+    for word in words:
         if word.column < columns:
             changes[1:] |= word.numbers[1:] != word.numbers[:-1]
     return np.append(np.flatnonzero(changes), rows)
@@ -90,12 +90,12 @@ def starts_of(found: Sequence[Word], columns: int, rows: int) -> np.ndarray:
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     while True:
-        kind = column.type
-        if isinstance(kind, pa.BaseExtensionType):
-            column = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
-        elif types.is_run_end_encoded(kind):
-            column = pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], kind.value_type)
-        elif types.is_dictionary(kind):
-            column = pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], kind.value_type)
+        dtype = column.type
+        if isinstance(dtype, pa.BaseExtensionType):
+            column = pa.chunked_array([chunk.storage for chunk in column.chunks], dtype.storage_type)
+        elif types.is_run_end_encoded(dtype):
+            column = pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], dtype.value_type)
+        elif types.is_dictionary(dtype):
+            column = pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], dtype.value_type)
         else:
             return column

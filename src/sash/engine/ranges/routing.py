@@ -48,7 +48,7 @@ def expected(sample: Sample, cuts: Cuts) -> np.ndarray:
 
 def _of_types(keys: pa.Table, schema: pa.Schema) -> pa.Table:
     columns = zip(keys.columns, schema.types, strict=True)
-    return pa.Table.from_arrays([c if c.type == kind else c.cast(kind) for c, kind in columns], schema.names)
+    return pa.Table.from_arrays([c if c.type == dtype else c.cast(dtype) for c, dtype in columns], schema.names)
 
 
 def _refined(
@@ -59,9 +59,9 @@ def _refined(
     more_rows, more_edges, size = _coded(numbers[equal], ends)
     wider = of_edges * size + more_edges
     codes = np.arange(int(of_edges.max()) + 2)
-    found = 2 * np.searchsorted(np.unique(wider), codes * size)[of_rows]
-    found[equal], wider, _ = _coded(of_rows[equal] * size + more_rows, wider)
-    return found, wider
+    refined = 2 * np.searchsorted(np.unique(wider), codes * size)[of_rows]
+    refined[equal], wider, _ = _coded(of_rows[equal] * size + more_rows, wider)
+    return refined, wider
 
 
 def _coded(rows: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

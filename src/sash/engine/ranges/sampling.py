@@ -102,8 +102,8 @@ class Sample:
             sure = np.where(self.following[start:end] < stop, self.gap[start:end], 1)
             counted = got + np.cumsum(sure[::-1])
             if counted[-1] >= rows:
-                found = end - 1 - int(np.searchsorted(counted, rows))
-                return int(np.searchsorted(self.starts, found, "right")) - 1
+                place = end - 1 - int(np.searchsorted(counted, rows))
+                return int(np.searchsorted(self.starts, place, "right")) - 1
             got, end, look = int(counted[-1]), start, 2 * look
         return -1
 
@@ -118,7 +118,7 @@ class Sample:
             sure = np.where(self.previous[start:end] >= first, self.back[start:end], 1)
             counted = got + np.cumsum(sure)
             if counted[-1] >= rows:
-                found = start + int(np.searchsorted(counted, rows))
-                return int(np.searchsorted(self.starts, found, "right")) - 1
+                place = start + int(np.searchsorted(counted, rows))
+                return int(np.searchsorted(self.starts, place, "right")) - 1
             got, start, look = int(counted[-1]), end, 2 * look
         return -1

@@ -38,19 +38,19 @@ def shifted(keys: pa.Array, offset: Any, descending: bool, before: bool) -> Shif
     name = f"rangeBetween: {'start' if before else 'end'}"
     RangeKeys(keys, descending).targets(offset, not before, name)  # refuses what the engine refuses
     up, by = before == descending, -offset if descending else offset
-    kind, valid = keys.type, keys.is_valid().to_numpy(zero_copy_only=False)
-    if types.is_floating(kind):
-        more = float_offset(by, kind)
+    dtype, valid = keys.type, keys.is_valid().to_numpy(zero_copy_only=False)
+    if types.is_floating(dtype):
+        more = float_offset(by, dtype)
         if not np.isfinite(more):  # an infinite key less that is NaN, which is above all
-            return Shifted(pa.nulls(len(keys), kind), valid)
+            return Shifted(pa.nulls(len(keys), dtype), valid)
         return Shifted(_floats(keys, more), np.zeros(len(keys), np.bool_))
-    if types.is_temporal(kind):
+    if types.is_temporal(dtype):
         moved, least, most = _times(keys, by, up)
     else:
         moved, least, most = _numbers(keys, by)
     beyond = np.array([not least <= number <= most for number in moved], np.bool_) & valid
-    kept = [number if ok else None for number, ok in zip(moved, valid & ~beyond, strict=True)]
-    return Shifted(_as_keys(kept, kind), beyond)
+    in_range = [number if ok else None for number, ok in zip(moved, valid & ~beyond, strict=True)]
+    return Shifted(_as_keys(in_range, dtype), beyond)
 
 
 def _floats(keys: pa.Array, by: np.floating) -> pa.Array:
@@ -62,39 +62,39 @@ def _floats(keys: pa.Array, by: np.floating) -> pa.Array:
 
 def _numbers(keys: pa.Array, by: Any) -> tuple[list[int], int, int]:
     """Whole numbers, or decimals in units of their last place."""
-    kind, more = keys.type, whole_offset(by, keys.type)
-    scale = kind.scale if types.is_decimal(kind) else 0
+    dtype, more = keys.type, whole_offset(by, keys.type)
+    scale = dtype.scale if types.is_decimal(dtype) else 0
     moved = [int(Fraction(key or 0) * Fraction(10) ** scale) + more for key in keys.to_pylist()]
-    if types.is_decimal(kind):
-        return moved, 1 - 10**kind.precision, 10**kind.precision - 1
-    if types.is_unsigned_integer(kind):
-        return moved, 0, 2**kind.bit_width - 1
-    return moved, -(2 ** (kind.bit_width - 1)), 2 ** (kind.bit_width - 1) - 1
+    if types.is_decimal(dtype):
+        return moved, 1 - 10**dtype.precision, 10**dtype.precision - 1
+    if types.is_unsigned_integer(dtype):
+        return moved, 0, 2**dtype.bit_width - 1
+    return moved, -(2 ** (dtype.bit_width - 1)), 2 ** (dtype.bit_width - 1) - 1
 
 
 def _times(keys: pa.Array, by: Any, up: bool) -> tuple[list[int], int, int]:
     """Dates in days, and times in their unit."""
-    kind, span = keys.type, by if isinstance(by, Interval) else Interval(days=by)
-    if types.is_date(kind):
+    dtype, span = keys.type, by if isinstance(by, Interval) else Interval(days=by)
+    if types.is_date(dtype):
         days = _stored(keys.cast(pa.date32()))
         more = span.days + span.microseconds // PER_DAY["us"]
         return [day + more for day in shifted_dates(days, span.months).tolist()], FIRST_DAY, LAST_DAY
-    unit, stored = kind.unit, _stored(keys)
+    unit, stored = dtype.unit, _stored(keys)
     per_day, nanoseconds = PER_DAY[unit], span.microseconds * 1000
     ticks = -(-nanoseconds // NANOSECONDS[unit]) if up else nanoseconds // NANOSECONDS[unit]
-    if types.is_timestamp(kind):
-        ticks += _disorder(kind, span) * (per_day // 24) * (1 if up else -1)
-        stored = shifted_times(stored, unit, kind.tz, span.months, span.days)
+    if types.is_timestamp(dtype):
+        ticks += _disorder(dtype, span) * (per_day // 24) * (1 if up else -1)
+        stored = shifted_times(stored, unit, dtype.tz, span.months, span.days)
         edges = max(FIRST_DAY * per_day, LEAST), min(LAST_DAY * per_day, MOST)
     else:
         ticks += span.days * per_day
-        edges = (LEAST, MOST) if types.is_duration(kind) else (0, per_day - 1)
+        edges = (LEAST, MOST) if types.is_duration(dtype) else (0, per_day - 1)
     return [time + ticks for time in stored.tolist()], *edges
 
 
-def _disorder(kind: pa.DataType, span: Interval) -> int:
+def _disorder(dtype: pa.DataType, span: Interval) -> int:
     """Hours by which a later time may be moved to before where an earlier one is."""
-    clocks = 0 if has_fixed_days(kind.tz) else CLOCKS
+    clocks = 0 if has_fixed_days(dtype.tz) else CLOCKS
     if not span.months:
         return 2 * clocks if span.days else 0
     return 24 + (MONTHS + 4 * clocks if clocks else 0)  # a day where days are cut at the end of a month
@@ -105,14 +105,14 @@ def _stored(keys: pa.Array) -> np.ndarray:
     return whole.fill_null(0).to_numpy().astype(np.int64)
 
 
-def _as_keys(numbers: list[int | None], kind: pa.DataType) -> pa.Array:
-    if types.is_decimal(kind):
-        return pa.array([None if n is None else _decimal(n, kind.scale) for n in numbers], kind)
-    if types.is_date(kind):
-        return pa.array(numbers, pa.int32()).view(pa.date32()).cast(kind)
-    if types.is_temporal(kind):
-        return pa.array(numbers, pa.int32() if kind.bit_width == 32 else pa.int64()).view(kind)
-    return pa.array(numbers, kind)
+def _as_keys(numbers: list[int | None], dtype: pa.DataType) -> pa.Array:
+    if types.is_decimal(dtype):
+        return pa.array([None if n is None else _decimal(n, dtype.scale) for n in numbers], dtype)
+    if types.is_date(dtype):
+        return pa.array(numbers, pa.int32()).view(pa.date32()).cast(dtype)
+    if types.is_temporal(dtype):
+        return pa.array(numbers, pa.int32() if dtype.bit_width == 32 else pa.int64()).view(dtype)
+    return pa.array(numbers, dtype)
 
 
 def _decimal(unscaled: int, scale: int) -> Decimal:

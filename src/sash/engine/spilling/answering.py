@@ -124,8 +124,8 @@ class _Spill:
         """Answers to the rows of a file."""
         table = rows.table()
         rows.remove()
-        found = _as_table(self.evaluate(unnumbered(table)))
-        return self._written(found, arrivals(table))
+        answers = _as_table(self.evaluate(unnumbered(table)))
+        return self._written(answers, arrivals(table))
 
     def _own(self, piece: Rows) -> Rows:
         """Answers to the own rows of a piece."""
@@ -133,21 +133,23 @@ class _Spill:
         piece.remove()
         arrival, marked = arrivals(table), unnumbered(table)
         own, marked = marked.column(marked.num_columns - 1), unnumbered(marked)
-        found = _as_table(self.evaluate(marked)).filter(own)
-        return self._written(found, arrival[own.to_numpy()])
+        answers = _as_table(self.evaluate(marked)).filter(own)
+        return self._written(answers, arrival[own.to_numpy()])
 
-    def _written(self, found: pa.Table, arrival: np.ndarray) -> Rows:
-        self.schema = self.schema or found.schema
+    def _written(self, answers: pa.Table, arrival: np.ndarray) -> Rows:
+        self.schema = self.schema or answers.schema
         file = self.disk.file()
         if len(arrival):
-            self._write(file, numbered(found if found.schema == self.schema else found.cast(self.schema), arrival))
+            self._write(
+                file, numbered(answers if answers.schema == self.schema else answers.cast(self.schema), arrival)
+            )
         pa.default_memory_pool().release_unused()
         return file
 
-    def _write(self, file: Rows, found: pa.Table) -> None:
+    def _write(self, file: Rows, answers: pa.Table) -> None:
         """Write answers in batches of which one from every file is in memory when files are merged."""
-        step = share(self.budget) // MANY * found.num_rows // size_of(found)
-        file.write(found, min(max(step, 64), STEP))
+        step = share(self.budget) // MANY * answers.num_rows // size_of(answers)
+        file.write(answers, min(max(step, 64), STEP))
 
     def _few(self, files: list[Rows]) -> list[Rows]:
         """The same answers in no more files than can be merged at once."""
@@ -178,12 +180,12 @@ class _Spill:
         return need(rows.size, rows.rows, self.bytes_per_row)
 
     def _too_large(self, rows: Rows, frames: bool = False) -> SashError:
-        told = "use narrower frames" if frames else "use a frame bounded on both sides"
+        advice = "use narrower frames" if frames else "use a frame bounded on both sides"
         named = [f"{called} = {self._value(rows, name)}" for name, called in self.partition.items()]
         which = f" ({', '.join(named)})" if named else ", as there is no partitionBy,"
         return SashError(
             f"a partition of {rows.rows:,} rows{which} needs about {said(self._need(rows))} and a worker may use "
-            f"{said(self.budget)}: set sash.options.memory (or SASH_MEMORY), or {told}"
+            f"{said(self.budget)}: set sash.options.memory (or SASH_MEMORY), or {advice}"
         )
 
     def _value(self, rows: Rows, name: str) -> str:
@@ -197,10 +199,10 @@ def _at_once(waiting: deque[pa.Table], evaluate: Callable[[pa.Table], Any]) -> l
     return _as_table(evaluate(table)).to_batches(max_chunksize=CHUNK)
 
 
-def _as_table(found: Any) -> pa.Table:
-    if isinstance(found, (pa.StructArray, pa.ChunkedArray)):
-        return pa.Table.from_struct_array(found)
-    return _table(found)
+def _as_table(answers: Any) -> pa.Table:
+    if isinstance(answers, (pa.StructArray, pa.ChunkedArray)):
+        return pa.Table.from_struct_array(answers)
+    return _table(answers)
 
 
 def _table(batch: pa.Table | pa.RecordBatch) -> pa.Table:

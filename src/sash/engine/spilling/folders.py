@@ -37,21 +37,21 @@ class Folder:
 
     def __init__(self, disk: str) -> None:
         self._process = os.getpid()
-        made = tempfile.mkdtemp(prefix=NEW, dir=disk)
+        folder = tempfile.mkdtemp(prefix=NEW, dir=disk)
         try:
-            self._lock = os.open(os.path.join(made, LOCK), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            self._lock = os.open(os.path.join(folder, LOCK), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
             try:
                 if fcntl is not None:
                     with contextlib.suppress(OSError):  # a disk without locks: then nobody can sweep it, either
                         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.write(self._lock, machine().encode())
                 self.path = os.path.join(disk, PREFIX + uuid.uuid4().hex)
-                os.rename(made, self.path)  # held before anybody looks for it
+                os.rename(folder, self.path)  # held before anybody looks for it
             except BaseException:
                 os.close(self._lock)
                 raise
         except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
             raise
 
     def remove(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as kinds
+from pyarrow import types
 
 from sash.engine.encoding import order_key
 
@@ -29,10 +29,10 @@ def hashes(columns: Iterable[Any], rows: int) -> np.ndarray:
     >>> bool((first == second[::-1]).all()), bool(first[0] == first[1])
     (True, False)
     """
-    found = np.zeros(rows, np.uint64)
+    hashed = np.zeros(rows, np.uint64)
     for column in columns:
-        found = mixed(found * GOLDEN + _hashed(column))
-    return found
+        hashed = mixed(hashed * GOLDEN + _hashed(column))
+    return hashed
 
 
 def mixed(words: np.ndarray) -> np.ndarray:
@@ -48,26 +48,26 @@ def _hashed(column: Any) -> np.ndarray:
         return np.concatenate([np.zeros(0, np.uint64), *map(_hashed, column.chunks)])
     if isinstance(column.type, pa.BaseExtensionType):
         return _hashed(column.storage)
-    if kinds.is_run_end_encoded(column.type):
+    if types.is_run_end_encoded(column.type):
         return _hashed(pc.run_end_decode(column))
-    if kinds.is_dictionary(column.type):
+    if types.is_dictionary(column.type):
         return _looked_up(column)
-    found = _of_values(column)
-    return np.where(_valid(column), found, NULL) if column.null_count else found
+    hashed = _of_values(column)
+    return np.where(_valid(column), hashed, NULL) if column.null_count else hashed
 
 
 def _of_values(array: pa.Array) -> np.ndarray:
     """Hashes that say nothing where a value is NULL."""
-    kind, rows = array.type, len(array)
-    if not rows or kinds.is_null(kind):
+    dtype, rows = array.type, len(array)
+    if not rows or types.is_null(dtype):
         return np.zeros(rows, np.uint64)
-    if kinds.is_struct(kind):
-        return hashes([array.field(place) for place in range(kind.num_fields)], rows)
-    if kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
+    if types.is_struct(dtype):
+        return hashes([array.field(place) for place in range(dtype.num_fields)], rows)
+    if types.is_list(dtype) or types.is_large_list(dtype) or types.is_fixed_size_list(dtype):
         return _of_lists(array)
-    if kinds.is_decimal(kind) and kind.bit_width > 64:
+    if types.is_decimal(dtype) and dtype.bit_width > 64:
         return _of_strings(array.cast(pa.large_string()))  # its words may be fewer in one batch than in another
-    if kinds.is_primitive(kind) or kinds.is_decimal(kind):
+    if types.is_primitive(dtype) or types.is_decimal(dtype):
         return mixed(_words(array))
     for text in (pa.large_string(), pa.large_binary()):
         try:
@@ -93,8 +93,8 @@ def _looked_up(array: pa.DictionaryArray) -> np.ndarray:
     values = _hashed(array.dictionary)
     if not len(values):
         return np.full(len(array), NULL)
-    found = values[indices.fill_null(0).to_numpy(zero_copy_only=False)]
-    return np.where(_valid(indices), found, NULL) if indices.null_count else found
+    hashed = values[indices.fill_null(0).to_numpy(zero_copy_only=False)]
+    return np.where(_valid(indices), hashed, NULL) if indices.null_count else hashed
 
 
 def _of_lists(array: pa.Array) -> np.ndarray:
@@ -114,20 +114,20 @@ def _of_strings(array: pa.Array) -> np.ndarray:
     lengths = np.diff(bounds)
     if array.null_count:
         lengths = np.where(_valid(array), lengths, 0)
-    found = mixed(lengths.astype(np.uint64))
-    _fold(found, data, bounds[:-1], np.minimum(lengths, 8 * WORDS))
+    hashed = mixed(lengths.astype(np.uint64))
+    _fold(hashed, data, bounds[:-1], np.minimum(lengths, 8 * WORDS))
     long = np.flatnonzero(lengths > 8 * WORDS)
     if len(long):
         tails = np.minimum(lengths[long] - 8 * WORDS, 8 * WORDS)
-        ends = found[long]
+        ends = hashed[long]
         _fold(ends, data, bounds[1:][long] - tails, tails)
-        found[long] = ends
-    return found
+        hashed[long] = ends
+    return hashed
 
 
-def _fold(found: np.ndarray, data: Any, starts: np.ndarray, lengths: np.ndarray) -> None:
+def _fold(hashed: np.ndarray, data: Any, starts: np.ndarray, lengths: np.ndarray) -> None:
     """Mix the bytes of strings into their hashes."""
-    rows, longest = np.arange(len(found)), int(lengths.max(initial=0))
+    rows, longest = np.arange(len(hashed)), int(lengths.max(initial=0))
     if not longest:
         return
     base, end = int(starts.min()), int((starts + lengths).max())
@@ -139,4 +139,4 @@ def _fold(found: np.ndarray, data: Any, starts: np.ndarray, lengths: np.ndarray)
         rows = rows[lengths[rows] > done]
         left = np.minimum(lengths[rows] - done, 8).astype(np.uint64)
         word = words[starts[rows] + done] << (BYTE * (BYTE - left))  # without what follows the string
-        found[rows] = mixed(found[rows] * GOLDEN ^ word)
+        hashed[rows] = mixed(hashed[rows] * GOLDEN ^ word)

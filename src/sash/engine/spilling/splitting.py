@@ -28,11 +28,11 @@ class Part:
         """Whether there is just one hash, hence (almost surely) one key, so that splitting again is of no use."""
         return self.lowest >= self.highest
 
-    def write(self, table: pa.Table, found: np.ndarray) -> None:
+    def write(self, table: pa.Table, hashed: np.ndarray) -> None:
         """Add rows, and their hashes."""
         self.rows.write(table)
-        self.lowest = min(self.lowest, int(found.min()))
-        self.highest = max(self.highest, int(found.max()))
+        self.lowest = min(self.lowest, int(hashed.min()))
+        self.highest = max(self.highest, int(hashed.max()))
 
 
 def share(budget: int) -> int:
@@ -50,14 +50,14 @@ def split(tables: Iterable[pa.Table], keys: Sequence[str], budget: int, level: i
     count = parts_for(budget)
     parts = [Part(disk.file()) for _ in range(count)]
     for table in grouped(tables, share(budget)):
-        found = hashes([table.column(key) for key in keys], table.num_rows)
-        part = (mixed(found + np.uint64(level)) % np.uint64(count)).astype(np.uint8)
+        hashed = hashes([table.column(key) for key in keys], table.num_rows)
+        part = (mixed(hashed + np.uint64(level)) % np.uint64(count)).astype(np.uint8)
         order = np.argsort(part, kind="stable")
         ends = np.cumsum(np.bincount(part, minlength=count)).tolist()
-        table, found = table.take(pa.array(order)), found[order]
+        table, hashed = table.take(pa.array(order)), hashed[order]
         for place, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
             if end > start:
-                parts[place].write(table.slice(start, end - start), found[start:end])
+                parts[place].write(table.slice(start, end - start), hashed[start:end])
     return [each for each in parts if each.rows.rows]
 
 

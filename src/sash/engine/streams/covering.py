@@ -108,7 +108,7 @@ def _chosen(partial: CellPartial, load: Load) -> Choice:
     query = partial.planned.query
     named = technique(query.using, query.height)
     if named is not None and named.operation == COVER:
-        return Choice(named, asked=True)
+        return Choice(named, by_using=True)
     return cheapest(replace(load, aggregate=partial.layout.inputs.aggregate, exact=exact(partial.layout.partial.state)))
 
 

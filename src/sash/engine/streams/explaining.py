@@ -93,7 +93,7 @@ def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None) -> list[Q
                                    f"from the partials of slices: {sources}"))  # fmt: skip
             continue
         if is_swept(planned) or planned.lifted is not None:
-            swept = Choice(technique(query.using) or SWEEP, asked=bool(query.using))
+            swept = Choice(technique(query.using) or SWEEP, by_using=bool(query.using))
             steps.append(
                 QueryStep(query.name, str(query.call), str(query.extent), (swept,), 0, "from spans that are held")
             )

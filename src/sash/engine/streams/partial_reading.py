@@ -39,7 +39,7 @@ from sash.engine.streams.restoring import refuse_outside
 from sash.engine.streams.scheme import FIRST, POINTS, Scheme
 from sash.engine.streams.slice_partials import refuse_no_slices
 from sash.engine.streams.times import ticks_of
-from sash.engine.tables import as_arrow, column_names, kind_of, one_array
+from sash.engine.tables import as_arrow, backend_of, column_names, one_array
 from sash.errors import SashError, column_named
 from sash.kernels.slices.partials import columns_of as numbers_of
 from sash.kernels.slices.partials import of_partials
@@ -307,7 +307,7 @@ def take_entry(operator: Operator, entry: pa.Table) -> None:
 def frames_of(partials: Any) -> list[Any]:
     """What a user gave as partials: a frame, or several."""
     try:
-        kind_of(partials)
+        backend_of(partials)
         return [partials]
     except SashError:
         pass
@@ -318,7 +318,7 @@ def frames_of(partials: Any) -> list[Any]:
     frames = list(partials)
     for frame in frames:
         try:
-            kind_of(frame)
+            backend_of(frame)
         except SashError:
             raise SashError(f"partials must be frames of one library in memory, or Spark DataFrames, got a "
                             f"{type(frame).__name__} among them") from None  # fmt: skip

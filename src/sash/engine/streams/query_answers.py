@@ -15,7 +15,7 @@ from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.folds import read
 from sash.engine.answering.inputs import Lifted
 from sash.engine.evaluating import evaluation_of
-from sash.engine.framing import kept_before, remapped
+from sash.engine.framing import remapped, selected_before
 from sash.engine.placing import placed
 from sash.engine.sorted_rows import Selection
 from sash.engine.streams.buffer import StreamWindow, WindowFrame, WindowRows
@@ -131,7 +131,7 @@ class Folding:
         filled = cells.filled[sources[0]]  # all sources count the same rows
         if not filled.all():
             mask = filled != 0
-            bounds, states = remapped(bounds, kept_before(mask)), [array[mask] for array in states]
+            bounds, states = remapped(bounds, selected_before(mask)), [array[mask] for array in states]
             rows = len(states[0])
         columns = tuple(column for array in states for column in columns_of(array))
         choice = self.choice(planned.query.using, len(bounds), rows, bounds.widest)

@@ -20,7 +20,7 @@ from sash.engine.streams.queries import Query, Settings
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.slice_partials import PARTIALS
 from sash.engine.streams.times import ticks_of
-from sash.engine.tables import NULLABLE, as_arrow, column_names, kind_of, one_array
+from sash.engine.tables import NULLABLE, as_arrow, backend_of, column_names, one_array
 from sash.errors import Refused, SashError, SashWarning, outside
 from sash.expressions.evaluation import evaluate
 from sash.planner.streams import StreamPlan
@@ -116,7 +116,7 @@ def warn_of_late(count: int) -> None:
 
 def like(frame: Any, table: pa.Table, exact: bool = False) -> Any:
     """A table as the library of a frame has it; ``exact`` numbers stay what they are beside NULLs."""
-    backend = kind_of(frame)
+    backend = backend_of(frame)
     if backend == "pandas":
         if not exact:
             return table.to_pandas()
@@ -204,7 +204,7 @@ def source_of(source: Any) -> Source:
 
 def _checked(frame: Any) -> Any:
     try:
-        kind_of(frame)
+        backend_of(frame)
     except SashError:
         raise SashError(
             "source must be a pyarrow Table, a pandas, polars or Spark DataFrame, an iterator of Arrow batches or a "

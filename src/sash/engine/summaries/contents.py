@@ -97,8 +97,8 @@ def _has_partial(function: Aggregate, distinct: bool) -> bool:
 
 def few_of(call: Call) -> Few | None:
     """The rows of an interval that alone can matter; None where that may be all of them."""
-    found = _few(call)
-    return found if found is not None and 1 <= found.count <= MOST else None
+    few = _few(call)
+    return few if few is not None and 1 <= few.count <= MOST else None
 
 
 def _few(call: Call) -> Few | None:

@@ -51,10 +51,10 @@ def _extremes(question: Question, few: Few, starts: np.ndarray, stops: np.ndarra
     by = MIN_BY if few.end == "smallest" else MAX_BY
     column = question.columns[-1]
     call = replace(question.call, aggregate=by, columns=(column, column), unique=False)
-    selection, given = counted(replace(question, over=replace(question.over, call=call)))
+    selection, lifted = counted(replace(question, over=replace(question.over, call=call)))
     bounds = Bounds(*edges(selection, starts, stops), selection.length)
-    found = SEGMENT_TREE.run(given.aggregate, given.columns, selection.length, bounds)
-    return selection.positions_of(Indices(np.asarray(found.values[found.valid], question.rows.dtype)))
+    extremes = SEGMENT_TREE.run(lifted.aggregate, lifted.columns, selection.length, bounds)
+    return selection.positions_of(Indices(np.asarray(extremes.values[extremes.valid], question.rows.dtype)))
 
 
 def _from_end(

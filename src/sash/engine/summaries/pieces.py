@@ -54,15 +54,15 @@ def evaluate_pieces(
     if not arrival:
         break_ties(rows, checked, tie_breakers)
     surroundings = _Surroundings.of(rows, pieces, around, summaries, window.partition)
-    asked, elsewhere = {}, {}
+    expressions, elsewhere = {}, {}
     for name, over in checked.items():
         content = contents[name]
         if content is None or content == ROWS:
-            asked[name] = over
+            expressions[name] = over
         else:
-            asked[name] = local(over) if extra else over
+            expressions[name] = local(over) if extra else over
             elsewhere[name] = surroundings.elsewhere(summaries.of(summary_name(content, name)), rows.wanted)
-    return {name: answer[extra:] for name, answer in answers(rows, asked, elsewhere).items()}
+    return {name: answer[extra:] for name, answer in answers(rows, expressions, elsewhere).items()}
 
 
 def _joining(pieces: np.ndarray, around: Any, summaries: Summaries) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

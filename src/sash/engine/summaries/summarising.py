@@ -115,9 +115,9 @@ def _parts(rows: SortedPartitions, partition: tuple[Any, ...]) -> np.ndarray:
 
 def _partials(question: Question, starts: np.ndarray, stops: np.ndarray) -> pa.Array:
     """The partial of each part; NULL where no row counts."""
-    selection, given = counted(question)
+    selection, lifted = counted(question)
     bounds = Bounds(*edges(selection, starts, stops), selection.length)
-    partials, valid = SEGMENT_TREE.run(unlowered(given.aggregate), given.columns, selection.length, bounds)
+    partials, valid = SEGMENT_TREE.run(unlowered(lifted.aggregate), lifted.columns, selection.length, bounds)
     return pa.array([each.tobytes() if some else None for each, some in zip(partials, valid, strict=True)], pa.binary())
 
 

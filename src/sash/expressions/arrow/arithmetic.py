@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sash.expressions.arrow.calendar import moved, negated, repeated, scaled
 from sash.expressions.arrow.casting import convert, rounded
-from sash.expressions.arrow.promotion import common_type, decimal_type, kind_of, spark_name
+from sash.expressions.arrow.promotion import common_type, decimal_type, family_of, spark_name
 from sash.expressions.arrow.values import Trouble, Value, any_true, row_by_row, through_numpy, zero
 
 _EXACT = Context(prec=120)
@@ -37,7 +37,7 @@ def multiply(left: Value, right: Value) -> Value:
 
 def divide(left: Value, right: Value) -> Value:
     """The quotient: a double, or a decimal of decimals."""
-    if kind_of(left) in _IN_TIME:
+    if family_of(left) in _IN_TIME:
         return scaled(left, _numeric(right))
     left, right = _numbers(left, right)
     _no_zero(left, right)
@@ -49,7 +49,7 @@ def divide(left: Value, right: Value) -> Value:
 def whole_quotient(left: Value, right: Value) -> Value:
     """DIV: the quotient cut to a whole number, as a bigint."""
     left, right = _numbers(left, right)
-    if "float" in (kind_of(left), kind_of(right)):
+    if "float" in (family_of(left), family_of(right)):
         raise Trouble(f"div takes whole numbers, not {spark_name(left)} and {spark_name(right)}")
     _no_zero(left, right)
     if _is_decimal(left, right):
@@ -63,50 +63,50 @@ def remainder(left: Value, right: Value) -> Value:
     _no_zero(left, right)
     if _is_decimal(left, right):
         return _decimal("%", left, right)
-    kind = common_type([left, right])
-    return through_numpy(np.fmod, [convert(left, kind), convert(right, kind)], kind, [0, 1])
+    dtype = common_type([left, right])
+    return through_numpy(np.fmod, [convert(left, dtype), convert(right, dtype)], dtype, [0, 1])
 
 
 def negate(value: Value) -> Value:
     """The number, or the interval, with the other sign."""
-    if kind_of(value) in _IN_TIME:
+    if family_of(value) in _IN_TIME:
         return negated(value)
     value = _numeric(value)
-    return pc.negate_checked(value) if kind_of(value) == "integer" else pc.negate(value)
+    return pc.negate_checked(value) if family_of(value) == "integer" else pc.negate(value)
 
 
 def _calculated(sign: str, left: Value, right: Value) -> Value:
-    if not _IN_TIME.isdisjoint((kind_of(left), kind_of(right))):
+    if not _IN_TIME.isdisjoint((family_of(left), family_of(right))):
         return repeated(left, right) if sign == "*" else moved(sign, left, right)
     left, right = _numbers(left, right)
     if _is_decimal(left, right):
         return _decimal(sign, left, right)
-    kind = common_type([left, right])
-    operations = _CHECKED if pa.types.is_integer(kind) else _FLOATING
-    return operations[sign](convert(left, kind), convert(right, kind))
+    dtype = common_type([left, right])
+    operations = _CHECKED if pa.types.is_integer(dtype) else _FLOATING
+    return operations[sign](convert(left, dtype), convert(right, dtype))
 
 
 def _numbers(left: Value, right: Value) -> tuple[Value, Value]:
     """Both as numbers: text is read as a bigint beside whole numbers and as a double otherwise."""
-    kinds = kind_of(left), kind_of(right)
-    if "string" in kinds:
-        as_type = pa.int64() if "integer" in kinds else pa.float64()
-        left = convert(left, as_type) if kinds[0] == "string" else left
-        right = convert(right, as_type) if kinds[1] == "string" else right
-    elif "null" in kinds:
-        kind = common_type([left, right])
-        kind = pa.int32() if pa.types.is_null(kind) else kind
-        left, right = convert(left, kind), convert(right, kind)
+    families = family_of(left), family_of(right)
+    if "string" in families:
+        as_type = pa.int64() if "integer" in families else pa.float64()
+        left = convert(left, as_type) if families[0] == "string" else left
+        right = convert(right, as_type) if families[1] == "string" else right
+    elif "null" in families:
+        dtype = common_type([left, right])
+        dtype = pa.int32() if pa.types.is_null(dtype) else dtype
+        left, right = convert(left, dtype), convert(right, dtype)
     return _numeric(left), _numeric(right)
 
 
 def _numeric(value: Value) -> Value:
-    kind = kind_of(value)
-    if kind == "string":
+    name = family_of(value)
+    if name == "string":
         return convert(value, pa.float64())
-    if kind == "null":
+    if name == "null":
         return convert(value, pa.int32())
-    if kind not in ("integer", "float", "decimal"):
+    if name not in ("integer", "float", "decimal"):
         raise Trouble(f"arithmetic takes numbers, not {spark_name(value)}")
     return value
 
@@ -118,8 +118,8 @@ def _no_zero(left: Value, right: Value) -> None:
 
 
 def _is_decimal(left: Value, right: Value) -> bool:
-    kinds = {kind_of(left), kind_of(right)}
-    return "decimal" in kinds and "float" not in kinds
+    families = {family_of(left), family_of(right)}
+    return "decimal" in families and "float" not in families
 
 
 def _decimal(sign: str, left: Value, right: Value) -> Value:
@@ -139,7 +139,7 @@ def _decimal(sign: str, left: Value, right: Value) -> Value:
         precision = min(a.precision - a.scale, b.precision - b.scale) + scale
     if sign in "+-*" and precision <= 38:
         return _FLOATING[sign](left, right)
-    kind = _fitted(precision, scale)
+    dtype = _fitted(precision, scale)
     operation: Callable[[Decimal, Decimal], Decimal] = {
         "+": _EXACT.add,
         "-": _EXACT.subtract,
@@ -147,7 +147,7 @@ def _decimal(sign: str, left: Value, right: Value) -> Value:
         "/": _EXACT.divide,
         "%": _EXACT.remainder,
     }[sign]
-    return row_by_row(lambda x, y: rounded(operation(x, y), kind), [left, right], kind)
+    return row_by_row(lambda x, y: rounded(operation(x, y), dtype), [left, right], dtype)
 
 
 def _fitted(precision: int, scale: int) -> pa.DataType:

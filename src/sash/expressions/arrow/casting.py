@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sash.expressions.arrow.promotion import family, kind_of, spark_name
+from sash.expressions.arrow.promotion import family, family_of, spark_name
 from sash.expressions.arrow.values import Trouble, Value, any_true, arrays, is_scalar, row_by_row, through_numpy, zero
 from sash.expressions.texts import java_double, parsed_date, parsed_timestamp
 
@@ -36,29 +36,29 @@ _EXACT = Context(prec=100)
 
 def cast(value: Value, to: str, safe: bool = False) -> Value:
     """CAST, or TRY_CAST where ``safe``; the type is one of Spark's names."""
-    kind = TYPES.get(to) or pa.decimal128(*map(int, to[len("decimal(") : -1].split(",")))
-    if to == "timestamp_ntz" and kind_of(value) == "timestamp" and value.type.tz:
+    dtype = TYPES.get(to) or pa.decimal128(*map(int, to[len("decimal(") : -1].split(",")))
+    if to == "timestamp_ntz" and family_of(value) == "timestamp" and value.type.tz:
         value = pc.local_timestamp(value)
-    if to == "timestamp" and kind_of(value) == "timestamp":
+    if to == "timestamp" and family_of(value) == "timestamp":
         return value  # with or without a zone, as the column is
     if not safe:
-        return convert(value, kind, explicit=True)
+        return convert(value, dtype, explicit=True)
     try:
-        return convert(value, kind, explicit=True)
+        return convert(value, dtype, explicit=True)
     except (Trouble, pa.ArrowInvalid):
-        convert(value[:0] if not is_scalar(value) else pa.nulls(0, value.type), kind, explicit=True)  # never possible
-    return _value_by_value(value, kind)
+        convert(value[:0] if not is_scalar(value) else pa.nulls(0, value.type), dtype, explicit=True)  # never possible
+    return _value_by_value(value, dtype)
 
 
 def convert(value: Value, to: pa.DataType, explicit: bool = False) -> Value:
     """The value in that type; what only an explicit cast may do is refused otherwise."""
-    if kind_of(value) == "months":
+    if family_of(value) == "months":
         raise Trouble(f"an {spark_name(value)} is not a {spark_name(to)}")
     if value.type == to:
         return value
-    if kind_of(value) == "null":
+    if family_of(value) == "null":
         return pa.scalar(None, to) if is_scalar(value) else pa.nulls(len(value), to)
-    source, target = kind_of(value), family(to)
+    source, target = family_of(value), family(to)
     if source == "string" and target != "string":
         return _from_text(value, to)
     step = _STEPS.get((source, target))
@@ -120,23 +120,23 @@ def _decimal(value: Value, to: pa.DataType) -> Value:
         raise Trouble(f"a value does not fit {spark_name(to)}", overflow=True) from None
 
 
-def rounded(number: Decimal, kind: pa.DataType) -> Decimal:
+def rounded(number: Decimal, dtype: pa.DataType) -> Decimal:
     """The number at the scale of a decimal type, half up; raises where it has too many digits."""
     try:
-        made = number.quantize(Decimal(1).scaleb(-kind.scale), ROUND_HALF_UP, _EXACT)
+        quantized = number.quantize(Decimal(1).scaleb(-dtype.scale), ROUND_HALF_UP, _EXACT)
     except InvalidOperation:
-        made = None
-    if made is None or len(made.as_tuple().digits) > kind.precision:
-        raise Trouble(f"{number} does not fit {spark_name(kind)}", overflow=True)
-    return made
+        quantized = None
+    if quantized is None or len(quantized.as_tuple().digits) > dtype.precision:
+        raise Trouble(f"{number} does not fit {spark_name(dtype)}", overflow=True)
+    return quantized
 
 
 def _float_to_decimal(value: Value, to: pa.DataType) -> Value:
     return row_by_row(lambda number: rounded(_shortest(number, value.type), to), [value], to)
 
 
-def _shortest(number: float, kind: pa.DataType) -> Decimal:
-    return Decimal(str(np.float32(number)) if pa.types.is_float32(kind) else repr(number))
+def _shortest(number: float, dtype: pa.DataType) -> Decimal:
+    return Decimal(str(np.float32(number)) if pa.types.is_float32(dtype) else repr(number))
 
 
 def _float_to_text(value: Value, to: pa.DataType) -> Value:
@@ -282,11 +282,11 @@ def _value_by_value(value: Value, to: pa.DataType) -> Value:
     """Cast each distinct value by itself, NULL where that fails."""
     (array,), scalar = arrays(value)
     coded = array.dictionary_encode()
-    made = []
+    converted = []
     for each in coded.dictionary:
         try:
-            made.append(convert(each, to, explicit=True).as_py())
+            converted.append(convert(each, to, explicit=True).as_py())
         except (Trouble, pa.ArrowInvalid):
-            made.append(None)
-    answer = pc.take(pa.array(made, to), coded.indices)
+            converted.append(None)
+    answer = pc.take(pa.array(converted, to), coded.indices)
     return answer[0] if scalar else answer

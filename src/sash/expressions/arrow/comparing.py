@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.expressions.arrow.casting import convert
-from sash.expressions.arrow.promotion import common_type, kind_of, spark_name
+from sash.expressions.arrow.promotion import common_type, family_of, spark_name
 from sash.expressions.arrow.values import Trouble, Value, any_true, is_scalar
 
 _PLAIN = {
@@ -84,20 +84,20 @@ def null_safe_equal(left: Value, right: Value) -> Value:
 def is_in(value: Value, *options: Value) -> Value:
     """Whether the value equals one of the options; NULL where none does and one is NULL."""
     value, *choices = together([value, *options], wide=True)
-    kind = value.type
-    if not all(map(is_scalar, choices)) or is_scalar(value) or pa.types.is_null(kind) or pa.types.is_decimal256(kind):
+    dtype = value.type
+    if not all(map(is_scalar, choices)) or is_scalar(value) or pa.types.is_null(dtype) or pa.types.is_decimal256(dtype):
         return reduce(pc.or_kleene, (compare("=", value, option) for option in choices))
     listed = [option.as_py() for option in choices if option.is_valid]
-    known = pa.array([option for option in listed if option == option], kind)
-    if pa.types.is_floating(kind):  # hashing tells -0.0 from 0.0, and one NaN from another
-        value, known = pc.add(value, pa.scalar(0.0, kind)), pc.add(known, pa.scalar(0.0, kind))
-    found = pc.is_in(value, value_set=known)
+    known = pa.array([option for option in listed if option == option], dtype)
+    if pa.types.is_floating(dtype):  # hashing tells -0.0 from 0.0, and one NaN from another
+        value, known = pc.add(value, pa.scalar(0.0, dtype)), pc.add(known, pa.scalar(0.0, dtype))
+    is_listed = pc.is_in(value, value_set=known)
     if any(option != option for option in listed):
-        found = pc.or_(found, pc.fill_null(pc.is_nan(value), False))
+        is_listed = pc.or_(is_listed, pc.fill_null(pc.is_nan(value), False))
     unknown = pa.scalar(None, pa.bool_())
     if len(listed) < len(choices):
-        return pc.if_else(found, found, unknown)
-    return pc.if_else(pc.is_valid(value), found, unknown) if value.null_count else found
+        return pc.if_else(is_listed, is_listed, unknown)
+    return pc.if_else(pc.is_valid(value), is_listed, unknown) if value.null_count else is_listed
 
 
 def greatest(*values: Value) -> Value:
@@ -127,24 +127,26 @@ def opposite(value: Value) -> Value:
 
 def truth(value: Value) -> Value:
     """The value as a boolean, which it must be."""
-    if kind_of(value) == "null":
+    if family_of(value) == "null":
         return convert(value, pa.bool_())
-    if kind_of(value) != "boolean":
+    if family_of(value) != "boolean":
         raise Trouble(f"a condition must be boolean, not {spark_name(value)}")
     return value
 
 
 def together(values: Sequence[Value], wide: bool = False) -> list[Value]:
     """The values in their common type."""
-    kind = common_type(values, wide)
+    dtype = common_type(values, wide)
     try:
-        return [convert(value, kind) for value in values]
+        return [convert(value, dtype) for value in values]
     except pa.ArrowInvalid:
-        if not pa.types.is_timestamp(kind) or kind.unit != "ns":
+        if not pa.types.is_timestamp(dtype) or dtype.unit != "ns":
             raise
     # the year 9999 does not fit nanoseconds; Spark has microseconds anyway
-    coarse = pa.timestamp("us", kind.tz)
-    values = [pc.cast(v, pa.timestamp("us", v.type.tz), safe=False) if kind_of(v) == "timestamp" else v for v in values]
+    coarse = pa.timestamp("us", dtype.tz)
+    values = [
+        pc.cast(v, pa.timestamp("us", v.type.tz), safe=False) if family_of(v) == "timestamp" else v for v in values
+    ]
     return [convert(value, coarse) for value in values]
 
 

@@ -9,18 +9,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.expressions.arrow.casting import convert
-from sash.expressions.arrow.promotion import kind_of, spark_name
+from sash.expressions.arrow.promotion import family_of, spark_name
 from sash.expressions.arrow.values import Trouble, Value, is_scalar, through_numpy
 
 
 def absolute(value: Value) -> Value:
     """The number without its sign."""
-    kind = kind_of(value)
-    if kind == "string":
+    name = family_of(value)
+    if name == "string":
         return pc.abs(convert(value, pa.float64()))
-    if kind not in ("integer", "float", "decimal", "null"):
+    if name not in ("integer", "float", "decimal", "null"):
         raise Trouble(f"abs takes a number, not {spark_name(value)}")
-    return value if kind == "null" else pc.abs_checked(value)
+    return value if name == "null" else pc.abs_checked(value)
 
 
 def square_root(value: Value) -> Value:
@@ -77,19 +77,19 @@ def round_half_up(value: Value, digits: Value | None = None) -> Value:
     """The number at so many decimals, ties away from zero, judged on its shortest decimal form."""
     places = 0
     if digits is not None:
-        if not is_scalar(digits) or kind_of(digits) != "integer" or not digits.is_valid:
+        if not is_scalar(digits) or family_of(digits) != "integer" or not digits.is_valid:
             raise Trouble("the second argument of round must be a whole number, the same for all rows")
         places = digits.as_py()
-    if kind_of(value) in ("string", "null"):
+    if family_of(value) in ("string", "null"):
         value = convert(value, pa.float64())
-    kind = value.type
-    if pa.types.is_integer(kind):
-        return value if places >= 0 else convert(_rounded_decimal(convert(value, pa.decimal128(20, 0)), places), kind)
-    if pa.types.is_decimal(kind):
+    dtype = value.type
+    if pa.types.is_integer(dtype):
+        return value if places >= 0 else convert(_rounded_decimal(convert(value, pa.decimal128(20, 0)), places), dtype)
+    if pa.types.is_decimal(dtype):
         return _rounded_decimal(value, places)
-    if not pa.types.is_floating(kind):
+    if not pa.types.is_floating(dtype):
         raise Trouble(f"round takes a number, not {spark_name(value)}")
-    return through_numpy(lambda numbers: _rounded(numbers, places), [value], kind, [0.0])
+    return through_numpy(lambda numbers: _rounded(numbers, places), [value], dtype, [0.0])
 
 
 def _positive(function, *values: Value) -> Value:  # type: ignore[no-untyped-def]
@@ -103,12 +103,12 @@ def _positive(function, *values: Value) -> Value:  # type: ignore[no-untyped-def
 
 
 def _whole(value: Value, on_decimal, on_float) -> Value:  # type: ignore[no-untyped-def]
-    kind = value.type
-    if pa.types.is_integer(kind):
+    dtype = value.type
+    if pa.types.is_integer(dtype):
         return convert(value, pa.int64())
-    if pa.types.is_decimal(kind):
-        room = pa.decimal256(kind.precision + 1, kind.scale)
-        return pc.cast(on_decimal(pc.cast(value, room)), pa.decimal128(min(kind.precision - kind.scale + 1, 38), 0))
+    if pa.types.is_decimal(dtype):
+        room = pa.decimal256(dtype.precision + 1, dtype.scale)
+        return pc.cast(on_decimal(pc.cast(value, room)), pa.decimal128(min(dtype.precision - dtype.scale + 1, 38), 0))
 
     def cut(numbers: np.ndarray) -> np.ndarray:  # Java's cast to long: NaN is 0, the rest is clipped
         whole = on_float(numbers)
@@ -120,12 +120,12 @@ def _whole(value: Value, on_decimal, on_float) -> Value:  # type: ignore[no-unty
 
 
 def _rounded_decimal(value: Value, places: int) -> Value:
-    kind = value.type
-    whole = kind.precision - kind.scale + 1
-    scale = max(min(kind.scale, places), 0)
+    dtype = value.type
+    whole = dtype.precision - dtype.scale + 1
+    scale = max(min(dtype.scale, places), 0)
     digits = whole + scale if places >= 0 else max(whole, -places + 1)
-    if places < kind.scale:
-        room = pa.decimal256(max(kind.precision + 1, -places + 1 + kind.scale), kind.scale)
+    if places < dtype.scale:
+        room = pa.decimal256(max(dtype.precision + 1, -places + 1 + dtype.scale), dtype.scale)
         value = pc.round(pc.cast(value, room), ndigits=places, round_mode="half_towards_infinity")
     return pc.cast(value, pa.decimal128(min(digits, 38), scale))
 
@@ -138,16 +138,16 @@ def _rounded(numbers: np.ndarray, places: int) -> np.ndarray:
         factor = 10.0 ** abs(places)
         scaled = wide * factor if places >= 0 else wide / factor
         nearest = np.rint(scaled)
-        made = nearest / factor if places >= 0 else nearest * factor
+        answer = nearest / factor if places >= 0 else nearest * factor
         unsure = ~(np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5) > 1e-4) | ~(np.abs(scaled) < 2.0**40)
     else:
-        made, unsure = wide.copy(), np.ones(len(wide), bool)
+        answer, unsure = wide.copy(), np.ones(len(wide), bool)
     unit = Decimal(1).scaleb(-places)
     for row in np.flatnonzero(unsure & np.isfinite(wide)):
         number = Decimal(str(numbers[row]))
         if number.is_zero() or int(number.as_tuple().exponent) >= -places:
-            made[row] = wide[row]
+            answer[row] = wide[row]
         else:
-            made[row] = float((number / unit).quantize(Decimal(1), ROUND_HALF_UP) * unit)
-    made[~np.isfinite(wide)] = wide[~np.isfinite(wide)]
-    return made.astype(numbers.dtype)
+            answer[row] = float((number / unit).quantize(Decimal(1), ROUND_HALF_UP) * unit)
+    answer[~np.isfinite(wide)] = wide[~np.isfinite(wide)]
+    return answer.astype(numbers.dtype)

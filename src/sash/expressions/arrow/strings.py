@@ -6,15 +6,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.expressions.arrow.casting import convert
-from sash.expressions.arrow.promotion import kind_of, spark_name
+from sash.expressions.arrow.promotion import family_of, spark_name
 from sash.expressions.arrow.values import Trouble, Value, is_scalar, row_by_row
 
 
 def concatenated(*values: Value) -> Value:
     """The values as text, one after the other; NULL where one of them is."""
     texts = [text(value) for value in values]
-    kind = pa.large_string() if any(each.type == pa.large_string() for each in texts) else pa.string()
-    return pc.binary_join_element_wise(*(convert(each, kind) for each in texts), pa.scalar("", kind))
+    dtype = pa.large_string() if any(each.type == pa.large_string() for each in texts) else pa.string()
+    return pc.binary_join_element_wise(*(convert(each, dtype) for each in texts), pa.scalar("", dtype))
 
 
 def upper(value: Value) -> Value:
@@ -29,7 +29,7 @@ def lower(value: Value) -> Value:
 
 def length(value: Value) -> Value:
     """How many characters the text has, or how many bytes."""
-    count = pc.binary_length(value) if kind_of(value) == "binary" else pc.utf8_length(text(value))
+    count = pc.binary_length(value) if family_of(value) == "binary" else pc.utf8_length(text(value))
     return pc.cast(count, pa.int32())
 
 
@@ -37,7 +37,7 @@ def substring(value: Value, start: Value, size: Value | None = None) -> Value:
     """A part of the text: characters count from 1, and from the end below zero."""
     value = text(value)
     for name, each in (("start", start), ("length", size)):
-        if each is not None and kind_of(each) not in ("integer", "null"):
+        if each is not None and family_of(each) not in ("integer", "null"):
             raise Trouble(f"the {name} of a substring must be a whole number, not {spark_name(each)}")
     fixed = all(each is None or (is_scalar(each) and each.is_valid) for each in (start, size))
     if fixed and start.as_py() >= 0 and (size is None or size.as_py() >= 0):
@@ -56,11 +56,11 @@ def like(value: Value, pattern: Value) -> Value:
     if not is_scalar(pattern):
         raise Trouble("the pattern of LIKE must be the same for all rows")
     value = text(value)
-    if not pattern.is_valid or kind_of(pattern) != "string":
+    if not pattern.is_valid or family_of(pattern) != "string":
         return pc.equal(value, convert(pattern, value.type))
     return pc.match_like(value, pattern.as_py())
 
 
 def text(value: Value) -> Value:
     """The value as text."""
-    return value if kind_of(value) == "string" else convert(value, pa.string(), explicit=True)
+    return value if family_of(value) == "string" else convert(value, pa.string(), explicit=True)

@@ -34,16 +34,16 @@ class Trouble(Exception):
 
 def plain(value: Value) -> Value:
     """The value in one of the types that Spark has."""
-    kind = value.type
-    if pa.types.is_dictionary(kind):
-        return plain(pc.cast(value, kind.value_type))
-    if pa.types.is_run_end_encoded(kind):
+    dtype = value.type
+    if pa.types.is_dictionary(dtype):
+        return plain(pc.cast(value, dtype.value_type))
+    if pa.types.is_run_end_encoded(dtype):
         chunks = value.chunks if isinstance(value, pa.ChunkedArray) else [value]
-        return plain(pa.chunked_array([pc.run_end_decode(chunk) for chunk in chunks], kind.value_type))
-    if kind in _UNSIGNED:
-        return pc.cast(value, _UNSIGNED[kind])
-    if pa.types.is_decimal(kind) and not pa.types.is_decimal128(kind):
-        return pc.cast(value, pa.decimal128(min(kind.precision, 38), kind.scale))
+        return plain(pa.chunked_array([pc.run_end_decode(chunk) for chunk in chunks], dtype.value_type))
+    if dtype in _UNSIGNED:
+        return pc.cast(value, _UNSIGNED[dtype])
+    if pa.types.is_decimal(dtype) and not pa.types.is_decimal128(dtype):
+        return pc.cast(value, pa.decimal128(min(dtype.precision, 38), dtype.scale))
     return value
 
 
@@ -56,17 +56,17 @@ def arrays(*values: Value) -> tuple[list[pa.Array], bool]:
     """The values as arrays of one length; and whether they all were scalars."""
     lengths = [len(value) for value in values if not is_scalar(value)]
     length = lengths[0] if lengths else 1
-    made = []
+    lengthened = []
     for value in values:
         if is_scalar(value):
-            made.append(pa.repeat(value, length))
+            lengthened.append(pa.repeat(value, length))
         else:
-            made.append(_joined(value))
-    return made, not lengths
+            lengthened.append(_joined(value))
+    return lengthened, not lengths
 
 
 def through_numpy(
-    function: Callable[..., np.ndarray], values: Sequence[Value], kind: pa.DataType, empty: Sequence[Any]
+    function: Callable[..., np.ndarray], values: Sequence[Value], dtype: pa.DataType, empty: Sequence[Any]
 ) -> Value:
     """Apply a NumPy function to the values of which none is NULL; ``empty`` stands in where one is.
 
@@ -85,23 +85,23 @@ def through_numpy(
     if isinstance(answer, np.ma.MaskedArray):
         valid &= ~np.ma.getmaskarray(answer)
         answer = answer.data
-    made = pa.array(answer, kind, mask=None if valid.all() else ~valid)
+    made = pa.array(answer, dtype, mask=None if valid.all() else ~valid)
     return made[0] if scalar else made
 
 
-def row_by_row(function: Callable[..., Any], values: Sequence[Value], kind: pa.DataType) -> Value:
+def row_by_row(function: Callable[..., Any], values: Sequence[Value], dtype: pa.DataType) -> Value:
     """Apply a Python function to each row in which no value is NULL."""
     taken, scalar = arrays(*values)
     if len(taken) == 1 and len(taken[0]) > 1:  # each distinct value once
         coded = taken[0].dictionary_encode()
-        return pc.take(_listed(function, [coded.dictionary], kind), coded.indices)
-    made = _listed(function, taken, kind)
-    return made[0] if scalar else made
+        return pc.take(_listed(function, [coded.dictionary], dtype), coded.indices)
+    answer = _listed(function, taken, dtype)
+    return answer[0] if scalar else answer
 
 
-def zero(kind: pa.DataType) -> pa.Scalar:
+def zero(dtype: pa.DataType) -> pa.Scalar:
     """Nought, in a type of numbers."""
-    return pa.scalar(Decimal(0) if pa.types.is_decimal(kind) else 0, kind)
+    return pa.scalar(Decimal(0) if pa.types.is_decimal(dtype) else 0, dtype)
 
 
 def any_true(value: Value) -> bool:
@@ -111,9 +111,9 @@ def any_true(value: Value) -> bool:
     return bool(pc.any(value).as_py())
 
 
-def _listed(function: Callable[..., Any], taken: Sequence[pa.Array], kind: pa.DataType) -> pa.Array:
+def _listed(function: Callable[..., Any], taken: Sequence[pa.Array], dtype: pa.DataType) -> pa.Array:
     rows = zip(*(array.to_pylist() for array in taken), strict=True)
-    return pa.array([None if any(each is None for each in row) else function(*row) for row in rows], kind)
+    return pa.array([None if any(each is None for each in row) else function(*row) for row in rows], dtype)
 
 
 def _joined(value: Value) -> pa.Array:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sash.errors import outside
-from sash.kernels.compiling.locks import held
+from sash.kernels.compiling.locks import lock_held
 from sash.kernels.compiling.trusted import Folder, Untrusted, open_folder
 
 MAGIC = b"sash kernel 1\n"
@@ -66,7 +66,7 @@ def lock(key: str) -> Iterator[None]:
         with contextlib.suppress(OSError):
             own = stack.enter_context(_own())
             if own is not None:
-                stack.enter_context(held(own, f"{key}.lock", PATIENCE))
+                stack.enter_context(lock_held(own, f"{key}.lock", PATIENCE))
         yield
 
 

@@ -62,23 +62,23 @@ class _Writer:
             self.hash.update(data)
 
     def write(self, thing: Any) -> None:
-        kind = type(thing)
-        if kind in PLAIN:
-            self.token(kind.__name__, repr(thing))
+        its_type = type(thing)
+        if its_type in PLAIN:
+            self.token(its_type.__name__, repr(thing))
         elif isinstance(thing, types.CodeType):
             self.code(thing)
-        elif kind is tuple or _named(kind):
+        elif its_type is tuple or _named(its_type):
             self.sequence(thing)
-        elif kind in (list, dict):
-            self.once(thing, lambda: self.mapping(thing) if kind is dict else self.sequence(thing))
-        elif kind in (frozenset, set):  # their order depends on the process
-            self.token(kind.__name__, len(thing), *sorted(digest(item) for item in thing))
-        elif kind is slice:
+        elif its_type in (list, dict):
+            self.once(thing, lambda: self.mapping(thing) if its_type is dict else self.sequence(thing))
+        elif its_type in (frozenset, set):  # their order depends on the process
+            self.token(its_type.__name__, len(thing), *sorted(digest(item) for item in thing))
+        elif its_type is slice:
             self.token("slice")
             self.write((thing.start, thing.stop, thing.step))
         elif isinstance(thing, enum.Enum):
             self.token("member", thing.name)
-            self.write(kind)
+            self.write(its_type)
         elif isinstance(thing, np.ndarray):
             self.array(thing)
         elif isinstance(thing, np.generic):
@@ -132,17 +132,17 @@ class _Writer:
                     self.token(name)
                     self.named(f"{module.__name__}.{name}", getattr(module, name))
 
-    def definition(self, kind: type) -> None:
-        if issubclass(kind, enum.Enum):
+    def definition(self, its_type: type) -> None:
+        if issubclass(its_type, enum.Enum):
             self.token("enum")
-            self.write([(name, member.value) for name, member in kind.__members__.items()])
-        elif _named(kind):
+            self.write([(name, member.value) for name, member in its_type.__members__.items()])
+        elif _named(its_type):
             self.token("fields")
-            self.write(kind._fields)  # type: ignore[attr-defined]
-        elif issubclass(kind, BaseException):  # all that shows of it is that it was raised
-            self.token("exception", kind.__module__, kind.__qualname__)
+            self.write(its_type._fields)  # type: ignore[attr-defined]
+        elif issubclass(its_type, BaseException):  # all that shows of it is that it was raised
+            self.token("exception", its_type.__module__, its_type.__qualname__)
         else:
-            raise self.unclear(kind)
+            raise self.unclear(its_type)
 
     def jitted(self, dispatcher: Any) -> None:
         """A helper jitted by the user is its own function, but for what options and signatures change."""
@@ -156,16 +156,16 @@ class _Writer:
         self.function(dispatcher.py_func)
 
     def function(self, function: types.FunctionType) -> None:
-        found = self.known.get(function)
-        if found is None:
+        known = self.known.get(function)
+        if known is None:
             outer, attributes = self.hash, self.attributes
             self.hash, self.attributes = hashlib.sha256(), _attributes(function.__code__)
             alone = self.once(function, lambda: self.parts(function))
-            found = self.hash.digest()
+            known = self.hash.digest()
             self.hash, self.attributes = outer, attributes
             if alone:
-                self.known[function] = found
-        self.token("function", found)
+                self.known[function] = known
+        self.token("function", known)
 
     def parts(self, function: types.FunctionType) -> None:
         self.code(function.__code__)
@@ -208,8 +208,8 @@ class _Writer:
         return alone
 
     def unclear(self, thing: Any, what: str = "") -> Unclear:
-        kind = f"the class {thing.__name__}" if isinstance(thing, type) else f"of type {type(thing).__name__}"
-        return Unclear(f"{' of '.join(reversed(self.trail)) or 'it'} is {kind} {what}".rstrip())
+        its_type = f"the class {thing.__name__}" if isinstance(thing, type) else f"of type {type(thing).__name__}"
+        return Unclear(f"{' of '.join(reversed(self.trail)) or 'it'} is {its_type} {what}".rstrip())
 
 
 def names(function: types.FunctionType) -> frozenset[str]:
@@ -219,15 +219,15 @@ def names(function: types.FunctionType) -> frozenset[str]:
 
 @lru_cache(1024)
 def _globals(code: types.CodeType) -> frozenset[str]:
-    found, high = set(), 0
+    names, high = set(), 0
     for operation, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
         argument = high | low
         high = argument << 8 if operation == opmap["EXTENDED_ARG"] else 0
         if operation == opmap["LOAD_GLOBAL"]:  # its lowest bit says that a call follows
-            found.add(code.co_names[argument >> 1])
+            names.add(code.co_names[argument >> 1])
         elif operation == opmap["LOAD_NAME"]:
-            found.add(code.co_names[argument])
-    return frozenset(found).union(*(_globals(inner) for inner in _nested(code)))
+            names.add(code.co_names[argument])
+    return frozenset(names).union(*(_globals(inner) for inner in _nested(code)))
 
 
 def _attributes(code: types.CodeType) -> set[str]:
@@ -240,8 +240,8 @@ def _nested(code: types.CodeType) -> list[types.CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
 
 
-def _named(kind: type) -> bool:
-    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+def _named(its_type: type) -> bool:
+    return issubclass(its_type, tuple) and hasattr(its_type, "_fields")
 
 
 def _library(module: Any) -> bool:
@@ -257,7 +257,7 @@ def _known(thing: Any) -> str | None:
     name = getattr(thing, "__qualname__", getattr(thing, "__name__", None))
     if not isinstance(name, str) or not (_library(module) or isinstance(thing, types.BuiltinFunctionType)):
         return None
-    found = sys.modules.get(module or "")
+    target = sys.modules.get(module or "")
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return f"{module}.{name}" if found is thing else None
+        target = getattr(target, part, None)
+    return f"{module}.{name}" if target is thing else None

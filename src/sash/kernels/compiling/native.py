@@ -91,10 +91,10 @@ def load(code: bytes, name: str, words: int) -> Callable[..., tuple[int, int]]:
     call = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * (2 + words))(engine.get_function_address(name))
 
     def kernel(*arguments: Any) -> tuple[int, int]:
-        given = _Given()
-        result = ctypes.addressof(given)
+        result_memory = _Given()
+        result = ctypes.addressof(result_memory)
         status = call(result, result + 8, *_words(arguments))
-        return status, given[0]
+        return status, result_memory[0]
 
     return kernel
 

@@ -39,8 +39,8 @@ OPTIONS = {
 # its last entry.
 if os.environ.get("SASH_BOUNDSCHECK") == "1":
     OPTIONS["boundscheck"] = True
-    arrayobj.fix_integer_index = lambda context, builder, kind, index, size: context.cast(
-        builder, index, kind, types.intp
+    arrayobj.fix_integer_index = lambda context, builder, typing, index, size: context.cast(
+        builder, index, typing, types.intp
     )
 
 UNCOMPILABLE = (errors.NumbaError, errors.UnsupportedBytecodeError, NotImplementedError, TypeError)
@@ -55,8 +55,8 @@ def _replaced(state, index, value):  # type: ignore[no-untyped-def]
 @numba.extending.intrinsic
 def _surely(context, value):  # type: ignore[no-untyped-def]
     """An optional value known not to be None."""
-    kind = value.type if isinstance(value, types.Optional) else value
-    return kind(value), lambda target, builder, _, arguments: target.cast(builder, arguments[0], value, kind)
+    typing = value.type if isinstance(value, types.Optional) else value
+    return typing(value), lambda target, builder, _, arguments: target.cast(builder, arguments[0], value, typing)
 
 
 def _instruction(emit: Callable[..., Any]) -> Any:
@@ -81,8 +81,8 @@ _leading = _instruction(lambda builder, word: builder.ctlz(word, _DEFINED))
 @numba.extending.intrinsic
 def _hint(context, array, index):  # type: ignore[no-untyped-def]
     def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        kind = signature.args[0]
-        data = numba.core.cgutils.create_struct_proxy(kind)(target, builder, arguments[0]).data
+        typing = signature.args[0]
+        data = numba.core.cgutils.create_struct_proxy(typing)(target, builder, arguments[0]).data
         place = builder.gep(data, [target.cast(builder, arguments[1], signature.args[1], types.int64)])
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind_of = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
@@ -163,9 +163,9 @@ def build(
     make: Callable[..., Any], aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str
 ) -> tuple[dict[str, Any], bytes]:
     """Compile a kernel for an aggregate; returns what a caller must know of it, and its object code."""
-    kinds = typed(aggregate, inputs, frames)
-    kernel = make(kinds.functions)
-    state, answer = _dtype(kinds.state), _dtype(kinds.answer)
+    typings = typed(aggregate, inputs, frames)
+    kernel = make(typings.functions)
+    state, answer = _dtype(typings.state), _dtype(typings.answer)
     vocabulary = {
         "Values": types.Tuple(tuple(_array(numba.from_dtype(dtype)) for dtype in inputs)),
         "Frames": types.Tuple((_array(types.int64),) * 2 if frames == "bounds" else (types.int64,)),
@@ -175,15 +175,17 @@ def build(
         "Answers": types.Tuple((_array(numba.from_dtype(answer)), _array(types.bool_))),
         "int": types.int64,
     }
-    kept = parameters(kernel)
-    description, code = _built(kernel, aggregate.name, tuple(vocabulary[kind] for kind in kept.values()))
-    types_of = {"state": _describe(state), "shape": _shape(kinds.state), "answer": _describe(answer)}
-    return {**description, "parameters": kept, **types_of}, code
+    taken = parameters(kernel)
+    description, code = _built(kernel, aggregate.name, tuple(vocabulary[typing] for typing in taken.values()))
+    types_of = {"state": _describe(state), "shape": _shape(typings.state), "answer": _describe(answer)}
+    return {**description, "parameters": taken, **types_of}, code
 
 
-def build_routine(function: Callable[..., Any], kinds: tuple[str, ...]) -> tuple[dict[str, Any], bytes]:
+def build_routine(function: Callable[..., Any], typings: tuple[str, ...]) -> tuple[dict[str, Any], bytes]:
     """Compile a function of arrays and whole numbers; ``kinds`` are NumPy types, or ``"int"``."""
-    signature = tuple(types.int64 if kind == "int" else _array(numba.from_dtype(np.dtype(kind))) for kind in kinds)
+    signature = tuple(
+        types.int64 if typing == "int" else _array(numba.from_dtype(np.dtype(typing))) for typing in typings
+    )
     return _built(function, function.__name__, signature)
 
 
@@ -211,10 +213,12 @@ def _with_helpers(function: Callable[..., Any], done: dict[Any, Any], *signature
     if not isinstance(function, FunctionType):
         return numba.njit(*signature, **OPTIONS)(function)
     cells = tuple(CellType() for _ in function.__closure__ or ())
-    made = FunctionType(function.__code__, {**function.__globals__}, function.__name__, function.__defaults__, cells)
-    made.__kwdefaults__, made.__annotations__ = function.__kwdefaults__, function.__annotations__
-    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
-    done[function] = numba.njit(**OPTIONS)(made)  # known before it is filled: it may call itself
+    function_copy = FunctionType(
+        function.__code__, {**function.__globals__}, function.__name__, function.__defaults__, cells
+    )
+    function_copy.__kwdefaults__, function_copy.__annotations__ = function.__kwdefaults__, function.__annotations__
+    function_copy.__qualname__, function_copy.__module__ = function.__qualname__, function.__module__
+    done[function] = numba.njit(**OPTIONS)(function_copy)  # known before it is filled: it may call itself
 
     def ready(thing: Any) -> Any:
         thing = _plainly(thing)
@@ -223,10 +227,10 @@ def _with_helpers(function: Callable[..., Any], done: dict[Any, Any], *signature
         return done.get(thing) or _with_helpers(thing, done)
 
     for name in meaning.names(function) & function.__globals__.keys():
-        made.__globals__[name] = ready(function.__globals__[name])
+        function_copy.__globals__[name] = ready(function.__globals__[name])
     for cell, filled in zip(cells, function.__closure__ or (), strict=True):
         cell.cell_contents = ready(filled.cell_contents)
-    return numba.njit(*signature, **OPTIONS)(made) if signature else done[function]
+    return numba.njit(*signature, **OPTIONS)(function_copy) if signature else done[function]
 
 
 def _plainly(thing: Any) -> Any:
@@ -279,16 +283,16 @@ def _unify(a: Any, b: Any) -> Any:
     return numba.core.registry.cpu_target.typing_context.unify_types(a, b)
 
 
-def _plain(aggregate: Aggregate, part: str, kind: Any) -> Any:
+def _plain(aggregate: Aggregate, part: str, typing: Any) -> Any:
     """Check that a type is a scalar or a nested tuple of scalars, with literals made plain."""
-    kind = types.unliteral(kind)
-    if isinstance(kind, types.BaseTuple) and len(kind):
-        return types.Tuple(tuple(_plain(aggregate, part, item) for item in kind))
-    if isinstance(kind, (types.Integer, types.Float, types.Boolean)):
-        return kind
+    typing = types.unliteral(typing)
+    if isinstance(typing, types.BaseTuple) and len(typing):
+        return types.Tuple(tuple(_plain(aggregate, part, item) for item in typing))
+    if isinstance(typing, (types.Integer, types.Float, types.Boolean)):
+        return typing
     raise NotCompilable(
         f"{aggregate.name}: {part} ({_place(getattr(aggregate, part))}) must return a number or a tuple of numbers, "
-        f"got {_says(kind)}; {ADVICE}"
+        f"got {_says(typing)}; {ADVICE}"
     )
 
 
@@ -312,11 +316,11 @@ def _place(function: Any, error: Exception | None = None) -> str:
     return f"{code.co_filename.rpartition('/')[2]}, line {named[-1] if named else code.co_firstlineno}"
 
 
-def _says(kind: Any) -> str:
+def _says(typing: Any) -> str:
     """A type as a user would write it."""
-    if isinstance(kind, types.BaseTuple):
-        return f"({', '.join(map(_says, kind))})"
-    return {"unicode_type": "a string", "none": "None"}.get(str(types.unliteral(kind)), str(types.unliteral(kind)))
+    if isinstance(typing, types.BaseTuple):
+        return f"({', '.join(map(_says, typing))})"
+    return {"unicode_type": "a string", "none": "None"}.get(str(types.unliteral(typing)), str(types.unliteral(typing)))
 
 
 NEEDS_MEMORY = ("NRT required", "Only accept returning of array passed")
@@ -343,19 +347,19 @@ def _first(error: Exception) -> str:
     return traceback.format_exception_only(error)[-1].strip()
 
 
-def _shape(kind: Any) -> accessors.Shape:
-    return tuple(map(_shape, kind)) if isinstance(kind, types.BaseTuple) else None
+def _shape(typing: Any) -> accessors.Shape:
+    return tuple(map(_shape, typing)) if isinstance(typing, types.BaseTuple) else None
 
 
-def _scalars(kind: Any) -> list[Any]:
-    return [s for item in kind for s in _scalars(item)] if isinstance(kind, types.BaseTuple) else [kind]
+def _scalars(typing: Any) -> list[Any]:
+    return [s for item in typing for s in _scalars(item)] if isinstance(typing, types.BaseTuple) else [typing]
 
 
-def _dtype(kind: Any) -> np.dtype:
+def _dtype(typing: Any) -> np.dtype:
     """The NumPy type that stores a state: a scalar, or a record of all its scalars."""
-    if not isinstance(kind, types.BaseTuple):
-        return numba.np.numpy_support.as_dtype(kind)
-    fields = [(f"f{k}", numba.np.numpy_support.as_dtype(scalar)) for k, scalar in enumerate(_scalars(kind))]
+    if not isinstance(typing, types.BaseTuple):
+        return numba.np.numpy_support.as_dtype(typing)
+    fields = [(f"f{k}", numba.np.numpy_support.as_dtype(scalar)) for k, scalar in enumerate(_scalars(typing))]
     return np.dtype(fields, align=True)
 
 
@@ -363,11 +367,11 @@ def _describe(dtype: np.dtype) -> Any:
     return dtype.str if dtype.names is None else [dtype[name].str for name in dtype.names]
 
 
-def _array(kind: Any) -> Any:
-    return types.Array(kind, 1, "C")
+def _array(typing: Any) -> Any:
+    return types.Array(typing, 1, "C")
 
 
-def _words(kind: Any) -> int:
-    if isinstance(kind, types.BaseTuple):
-        return sum(map(_words, kind))
-    return 7 if isinstance(kind, types.Array) else 1
+def _words(typing: Any) -> int:
+    if isinstance(typing, types.BaseTuple):
+        return sum(map(_words, typing))
+    return 7 if isinstance(typing, types.Array) else 1

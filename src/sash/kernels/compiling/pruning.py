@@ -15,7 +15,7 @@ import time
 import warnings
 
 from sash.errors import SashError, outside
-from sash.kernels.compiling.locks import held
+from sash.kernels.compiling.locks import lock_held
 from sash.kernels.compiling.trusted import Folder
 from sash.options import _bytes as number_of_bytes
 
@@ -33,7 +33,7 @@ PART = re.compile(r"[0-9a-f]{16}[0-9a-z_]{8,16}\.part")  # of a process that die
 def prune_when_due(folder: Folder, start: bytes) -> None:
     """Delete what is too old or too much, unless that was done within the hour. Kernels begin with ``start``."""
     days, size = _days(), _size()
-    with held(folder, STAMP, patience=0) as descriptor:
+    with lock_held(folder, STAMP, patience=0) as descriptor:
         if descriptor is None or 0 <= time.time() - os.fstat(descriptor).st_mtime < EVERY:
             return
         prune(folder, start, days, size)
@@ -61,7 +61,7 @@ def prune(folder: Folder, start: bytes, days: float, size: int) -> None:
     there = {found[1] for found in map(KERNEL.fullmatch, names) if found}
     for found in filter(None, map(LOCK.fullmatch, names)):
         if found[1] not in there:  # its compilation failed
-            with contextlib.suppress(OSError), held(folder, found[0], patience=0) as mine:
+            with contextlib.suppress(OSError), lock_held(folder, found[0], patience=0) as mine:
                 if mine is not None:
                     folder.remove(found[0])
 
@@ -73,7 +73,7 @@ def _ours(status: os.stat_result) -> bool:
 def _remove(folder: Folder, name: str, time_used: float, start: bytes) -> None:
     """Delete a kernel and its lock, unless somebody is compiling it, or used or replaced it since."""
     lock = name.replace(".kernel", ".lock")
-    with contextlib.suppress(OSError), held(folder, lock, patience=0) as mine:
+    with contextlib.suppress(OSError), lock_held(folder, lock, patience=0) as mine:
         if mine is None:
             return
         with os.fdopen(folder.open(name), "rb") as file:
@@ -84,19 +84,19 @@ def _remove(folder: Folder, name: str, time_used: float, start: bytes) -> None:
 
 
 def _days() -> float:
-    asked = os.environ.get("SASH_CACHE_DAYS", "").strip()
-    if not asked:
+    setting = os.environ.get("SASH_CACHE_DAYS", "").strip()
+    if not setting:
         return DAYS
-    if re.fullmatch(r"\d+(\.\d+)?", asked):
-        return float(asked)
-    _warn(f"SASH_CACHE_DAYS must be a number of days, such as 30, got {asked!r}; it counts as {DAYS:.0f}")
+    if re.fullmatch(r"\d+(\.\d+)?", setting):
+        return float(setting)
+    _warn(f"SASH_CACHE_DAYS must be a number of days, such as 30, got {setting!r}; it counts as {DAYS:.0f}")
     return DAYS
 
 
 def _size() -> int:
-    asked = os.environ.get("SASH_CACHE_SIZE", "").strip()
+    setting = os.environ.get("SASH_CACHE_SIZE", "").strip()
     try:
-        return number_of_bytes("SASH_CACHE_SIZE", asked) if asked else SIZE
+        return number_of_bytes("SASH_CACHE_SIZE", setting) if setting else SIZE
     except SashError as error:
         _warn(f"{error}; it counts as 1g")
         return SIZE

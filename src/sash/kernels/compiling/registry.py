@@ -47,11 +47,11 @@ def kernel(make: Maker | None = None, **declared: Any) -> Kernel | Callable[[Mak
 
 
 def _register(make: Maker, **declared: Any) -> Kernel:
-    made = Kernel(make.__name__, make, (make.__globals__.get("__doc__") or "").strip(), **declared)
-    if made.name in KERNELS and KERNELS[made.name].make.__module__ != make.__module__:
-        raise ValueError(f"two kernels are called {made.name}")
-    KERNELS[made.name] = made
-    return made
+    kernel = Kernel(make.__name__, make, (make.__globals__.get("__doc__") or "").strip(), **declared)
+    if kernel.name in KERNELS and KERNELS[kernel.name].make.__module__ != make.__module__:
+        raise ValueError(f"two kernels are called {kernel.name}")
+    KERNELS[kernel.name] = kernel
+    return kernel
 
 
 def parameters(algorithm: Callable[..., Any]) -> dict[str, str]:

@@ -22,14 +22,14 @@ class Routine:
     def __init__(self, function: Callable[..., int]) -> None:
         self.plain = function
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
-        self.made: dict[tuple[str, ...], Callable[..., tuple[int, int]]] = {}
+        self.compiled: dict[tuple[str, ...], Callable[..., tuple[int, int]]] = {}
 
     def __call__(self, *arguments: Any) -> int:
         """Run it on these arrays and whole numbers."""
-        kinds = tuple(map(_kind, arguments))
-        run = self.made.get(kinds)
+        typings = tuple(map(_typing, arguments))
+        run = self.compiled.get(typings)
         if run is None:
-            run = self.made[kinds] = compiled(self.plain, kinds)
+            run = self.compiled[typings] = compiled(self.plain, typings)
         status, result = run(*arguments)
         if status:
             raise SashError(f"{self.__name__} raised, which a kernel must not")
@@ -51,5 +51,5 @@ def routine(function: Callable[..., int]) -> Routine:
     return Routine(function)
 
 
-def _kind(argument: Any) -> str:
+def _typing(argument: Any) -> str:
     return argument.dtype.str if isinstance(argument, np.ndarray) else "int"

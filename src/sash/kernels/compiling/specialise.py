@@ -140,10 +140,10 @@ def _numba_version() -> Any:
     return version("numba")
 
 
-def compiled(function: Callable[..., Any], kinds: tuple[str, ...]) -> Callable[..., tuple[int, int]]:
+def compiled(function: Callable[..., Any], typings: tuple[str, ...]) -> Callable[..., tuple[int, int]]:
     """The machine code of a function of arrays of these NumPy types and of whole numbers (``"int"``)."""
-    key = meaning.digest(_surroundings(), function, kinds)
-    return _made_once(key, function.__name__, lambda: _compiler().build_routine(function, kinds))[1]
+    key = meaning.digest(_surroundings(), function, typings)
+    return _made_once(key, function.__name__, lambda: _compiler().build_routine(function, typings))[1]
 
 
 def _made_once(key: str, name: str, build: Callable[[], tuple[dict[str, Any], bytes]]) -> Loaded:

@@ -55,7 +55,7 @@ def trial(aggregate: Aggregate, columns: Sequence[np.ndarray], rows: int, tolera
     compiled, the fold of [1099511627776, 1073741824] is 0, but 1180591620717411303424 as plain Python
     """
     try:
-        made = specialise(FOLD, aggregate, tuple(column.dtype for column in columns))
+        kernel = specialise(FOLD, aggregate, tuple(column.dtype for column in columns))
     except NotCompilable as error:
         return str(error)
     except Exception as error:  # whatever Numba stumbles over is a finding, not a failure of the trial
@@ -67,8 +67,8 @@ def trial(aggregate: Aggregate, columns: Sequence[np.ndarray], rows: int, tolera
     samples = list(zip(*(column.tolist() for column in columns), strict=True)) or [()] * len(kept)
     frames = [(lo, lo + size) for size in SIZES for lo in range(len(samples) - size + 1)]
     frames = [(lo, hi) for lo, hi in frames if _works(_plainly(aggregate, lo, samples[lo:hi]))]
-    tolerance = max([tolerance, *(100 * float(np.finfo(kind).eps) for kind in _floats(made, columns))])
-    for (lo, hi), compiled in zip(frames, _compiled(made, columns, frames), strict=True):
+    tolerance = max([tolerance, *(100 * float(np.finfo(dtype).eps) for dtype in _floats(kernel, columns))])
+    for (lo, hi), compiled in zip(frames, _compiled(kernel, columns, frames), strict=True):
         plainly = _plainly(aggregate, lo, samples[lo:hi])
         for which, (got, expected) in enumerate(zip(compiled, plainly(exactly), strict=True)):
 
@@ -76,9 +76,9 @@ def trial(aggregate: Aggregate, columns: Sequence[np.ndarray], rows: int, tolera
                 return [leaves(plainly(near)[which])]
 
             if not agree(leaves(got), leaves(expected), (), again, tolerance):
-                given = [sample[0] if len(sample) == 1 else sample for sample in samples[lo:hi]]
+                answers_of = [sample[0] if len(sample) == 1 else sample for sample in samples[lo:hi]]
                 results = f"is {shown(got)}, but {shown(expected)} as plain Python"
-                return f"compiled, {PARTS[which]} of {shown(given)} {results}"
+                return f"compiled, {PARTS[which]} of {shown(answers_of)} {results}"
     return None
 
 
@@ -87,7 +87,7 @@ def _plainly(aggregate: Aggregate, lo: int, rows: Sequence[tuple[Any, ...]]) -> 
     arguments = [(lo + k, *row) if aggregate.rows else row for k, row in enumerate(rows)]
 
     def fold(near: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
-        lifted = [near(aggregate.lift(*given)) for given in arguments]
+        lifted = [near(aggregate.lift(*answers_of)) for answers_of in arguments]
         state = near(reduce(lambda a, b: aggregate.combine(near(a), b), lifted))
         rest = state if aggregate.inverse is None else aggregate.inverse(state, lifted[0])
         return state, rest, aggregate.lower(state)
@@ -104,20 +104,22 @@ def _works(fold: Callable[..., Any]) -> bool:
 
 
 def _compiled(
-    made: Specialised, columns: tuple[np.ndarray, ...], frames: Sequence[tuple[int, int]]
+    kernel: Specialised, columns: tuple[np.ndarray, ...], frames: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Any, Any, Any]]:
     """For each frame its state, the rest, and the answer, as the compiled kernel gives them."""
     bounds = np.array(frames, np.int64).reshape(-1, 2)
     lo, hi = (np.ascontiguousarray(bounds[:, k]) for k in (0, 1))
-    states, rests = (np.zeros(len(frames), made.state) for _ in range(2))
-    answers, valid = np.zeros(len(frames), made.answer), np.ones(len(frames), np.bool_)
-    made.run(columns, (lo, hi), states, rests, (answers, valid))
-    given = [answer if some else None for answer, some in zip(answers.tolist(), valid.tolist(), strict=True)]
-    return zip(states.tolist(), rests.tolist(), given, strict=True)
+    states, rests = (np.zeros(len(frames), kernel.state) for _ in range(2))
+    answers, valid = np.zeros(len(frames), kernel.answer), np.ones(len(frames), np.bool_)
+    kernel.run(columns, (lo, hi), states, rests, (answers, valid))
+    answers_of = [answer if some else None for answer, some in zip(answers.tolist(), valid.tolist(), strict=True)]
+    return zip(states.tolist(), rests.tolist(), answers_of, strict=True)
 
 
-def _floats(made: Specialised, columns: Sequence[np.ndarray]) -> list[np.dtype]:
+def _floats(kernel: Specialised, columns: Sequence[np.ndarray]) -> list[np.dtype]:
     """The float types that a computation goes through."""
-    kinds = [made.state, made.answer, *(column.dtype for column in columns)]
-    fields = [kind[name] for kind in kinds for name in kind.names or ()] + [kind for kind in kinds if not kind.names]
-    return [kind for kind in fields if kind.kind == "f"]
+    dtypes = [kernel.state, kernel.answer, *(column.dtype for column in columns)]
+    fields = [dtype[name] for dtype in dtypes for name in dtype.names or ()] + [
+        dtype for dtype in dtypes if not dtype.names
+    ]
+    return [dtype for dtype in fields if dtype.kind == "f"]

@@ -63,7 +63,7 @@ class FlatFat:
         self._count = 0  # rows that live
         self._arrived = 0  # rows that ever came, so the next id
         self._front = 0  # the slot of the oldest row
-        self._buffer = 0  # slots from the front on that hold a row or a hole
+        self._used = 0  # slots from the front on that hold a row or a hole
         self._nodes, self._live, self._ids = self._allocate(self._least)
 
     def __len__(self) -> int:
@@ -83,13 +83,13 @@ class FlatFat:
         values, rows = self.inputs.columns("insert", columns, rows)
         values = self.inputs.lifted(values)
         ids = np.arange(self._arrived, self._arrived + rows)
-        if self._buffer + rows > self.capacity:
+        if self._used + rows > self.capacity:
             self._build(self._room(rows), values, rows)
         elif rows:
-            slots = (self._front + self._buffer + np.arange(rows)) & (self.capacity - 1)
+            slots = (self._front + self._used + np.arange(rows)) & (self.capacity - 1)
             self._ids[slots] = ids
             self._write(slots, ids, values, merging=False)
-            self._buffer += rows
+            self._used += rows
         self._arrived += rows
         self._count += rows
         return ids
@@ -110,9 +110,9 @@ class FlatFat:
             self._live[self.capacity + work] = 0
             self._build(capacity)
         elif len(ids):
-            held = self._run(flatfat_evict, work, self._front, self._buffer, self._nodes, self._live)
-            self._front = (self._front + self._buffer - held) & (self.capacity - 1) if held else 0
-            self._buffer = held
+            used = self._run(flatfat_evict, work, self._front, self._used, self._nodes, self._live)
+            self._front = (self._front + self._used - used) & (self.capacity - 1) if used else 0
+            self._used = used
         self._count = count
 
     def update(self, ids: Any, *columns: Any) -> None:
@@ -137,7 +137,7 @@ class FlatFat:
 
     def query(self) -> tuple[Any, bool]:
         """The answer of the whole window, and whether it is not NULL."""
-        values, valid = self._answer(np.zeros(1, np.int64), np.full(1, self._buffer))
+        values, valid = self._answer(np.zeros(1, np.int64), np.full(1, self._used))
         return values[0], bool(valid[0])
 
     def prefix(self, ids: Any) -> Answered:
@@ -148,7 +148,7 @@ class FlatFat:
     def suffix(self, ids: Any) -> Answered:
         """The answers of the rows from each id on, in the window or not."""
         lo = self._offsets(whole("ids", ids), "left")
-        return self._answer(lo, np.full_like(lo, self._buffer))
+        return self._answer(lo, np.full_like(lo, self._used))
 
     def ranges(self, first_ids: Any, last_ids: Any) -> Answered:
         """The answers of the rows from each first to each last id, both included, in the window or not.
@@ -167,10 +167,10 @@ class FlatFat:
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on where a window of the same making was when its state was taken."""
-        kept = opened(self._making, state, tuple(self._kept()))
-        self._refuse_unsound(kept)
-        self._nodes, self._live, self._ids = kept["nodes"], kept["live"], kept["ids"]
-        self._count, self._arrived, self._front, self._buffer = kept["marks"].tolist()
+        arrays = opened(self._making, state, tuple(self._kept()))
+        self._refuse_unsound(arrays)
+        self._nodes, self._live, self._ids = arrays["nodes"], arrays["live"], arrays["ids"]
+        self._count, self._arrived, self._front, self._used = arrays["marks"].tolist()
         self._torn = False
 
     @property
@@ -181,26 +181,26 @@ class FlatFat:
     @property
     def live_ids(self) -> np.ndarray:
         """The ids of the rows in the window, in order."""
-        slots = (self._front + np.arange(self._buffer)) & (self.capacity - 1)
+        slots = (self._front + np.arange(self._used)) & (self.capacity - 1)
         return self._ids[slots[self._live[self.capacity + slots] != 0]]
 
-    def _refuse_unsound(self, kept: dict[str, np.ndarray]) -> None:
+    def _refuse_unsound(self, arrays: dict[str, np.ndarray]) -> None:
         """Refuse arrays that are no tree of rows."""
-        capacity, number = len(kept["ids"]), np.dtype(np.int64)
+        capacity, number = len(arrays["ids"]), np.dtype(np.int64)
         refuse_unless(capacity == power_of_two(capacity), "slots whose number is a power of two")
-        refuse_shapes(kept, {"nodes": (self._nodes.dtype, 2 * capacity), "live": (np.dtype(np.uint8), 2 * capacity),
+        refuse_shapes(arrays, {"nodes": (self._nodes.dtype, 2 * capacity), "live": (np.dtype(np.uint8), 2 * capacity),
                              "ids": (number, capacity), "marks": (number, 4)})  # fmt: skip
-        count, arrived, front, held = kept["marks"].tolist()
-        refuse_unless(0 <= count <= held <= capacity and 0 <= front < capacity and held <= arrived, "marks of its rows")
-        live, leaves = kept["live"], kept["live"][capacity:]
-        ids = np.roll(kept["ids"], -front)[:held]
+        count, arrived, front, used = arrays["marks"].tolist()
+        refuse_unless(0 <= count <= used <= capacity and 0 <= front < capacity and used <= arrived, "marks of its rows")
+        live, leaves = arrays["live"], arrays["live"][capacity:]
+        ids = np.roll(arrays["ids"], -front)[:used]
         refuse_unless((np.diff(ids, prepend=-1, append=arrived) > 0).all(), "ids in the order of arrival")
-        refuse_unless(live.max() <= 1 and leaves.sum() == np.roll(leaves, -front)[:held].sum() == count,
+        refuse_unless(live.max() <= 1 and leaves.sum() == np.roll(leaves, -front)[:used].sum() == count,
                       "rows where its marks say")  # fmt: skip
         refuse_unless((live[1:capacity] == (live[2::2] | live[3::2])).all(), "flags of all that lives")
 
     def _kept(self) -> dict[str, np.ndarray]:
-        marks = np.array([self._count, self._arrived, self._front, self._buffer])
+        marks = np.array([self._count, self._arrived, self._front, self._used])
         return {"nodes": self._nodes, "live": self._live, "ids": self._ids, "marks": marks}
 
     def _whole(self) -> None:
@@ -227,7 +227,7 @@ class FlatFat:
     def _room(self, rows: int) -> int:
         """The capacity that inserting so many rows one by one would lead to, where they do not fit."""
         capacity = self.capacity
-        when_full = self._count + capacity - self._buffer
+        when_full = self._count + capacity - self._used
         if 4 * when_full > 3 * capacity:
             capacity *= 2
         return max(capacity, power_of_two(self._count + rows))
@@ -236,8 +236,8 @@ class FlatFat:
         """Move to a tree of this capacity, without the holes, and append rows."""
         new = self._allocate(capacity)
         values = values or tuple(np.zeros(0, dtype) for dtype in self.inputs.dtypes)
-        old = self._nodes, self._live, self._ids, self._front, self._buffer
-        self._buffer = self._run(flatfat_build, *old, values, self._arrived, rows, *new)
+        old = self._nodes, self._live, self._ids, self._front, self._used
+        self._used = self._run(flatfat_build, *old, values, self._arrived, rows, *new)
         self._front = 0
         self._nodes, self._live, self._ids = new
 
@@ -246,23 +246,23 @@ class FlatFat:
         self._run(flatfat_write, values, order, ids, slots[order], int(merging), self._nodes, self._live)
 
     def _answer(self, lo: np.ndarray, hi: np.ndarray) -> Answered:
-        kind = self._specialised(flatfat_ranges).answer
-        out = Answered(np.zeros(len(lo), kind), np.ones(len(lo), np.bool_))
-        self._run(flatfat_ranges, lo, hi, self._front, self._buffer, self._nodes, self._live, tuple(out))
+        dtype = self._specialised(flatfat_ranges).answer
+        out = Answered(np.zeros(len(lo), dtype), np.ones(len(lo), np.bool_))
+        self._run(flatfat_ranges, lo, hi, self._front, self._used, self._nodes, self._live, tuple(out))
         return finished(self.aggregate, out)
 
     def _offsets(self, ids: np.ndarray, side: Any) -> np.ndarray:
         """How many slots from the front on hold smaller ids (side "left"), or not larger ones ("right")."""
-        unwrapped = min(self._buffer, self.capacity - self._front)
-        older, newer = self._ids[self._front : self._front + unwrapped], self._ids[: self._buffer - unwrapped]
+        unwrapped = min(self._used, self.capacity - self._front)
+        older, newer = self._ids[self._front : self._front + unwrapped], self._ids[: self._used - unwrapped]
         return np.searchsorted(older, ids, side) + np.searchsorted(newer, ids, side)
 
     def _slots(self, ids: np.ndarray) -> np.ndarray:
         """The slots of rows that must be in the window."""
         slots = (self._front + self._offsets(ids, "left")) & (self.capacity - 1)
-        found = (self._ids[slots] == ids) & (self._live[self.capacity + slots] != 0)
-        if not found.all():
-            raise SashError(f"ids must be of rows in the window, got {_few(ids[~found])}")
+        present = (self._ids[slots] == ids) & (self._live[self.capacity + slots] != 0)
+        if not present.all():
+            raise SashError(f"ids must be of rows in the window, got {_few(ids[~present])}")
         return slots
 
 

@@ -81,7 +81,7 @@ def _slid(inputs: Inputs, values: tuple[Any, ...], bounds: Bounds, kernel: Kerne
     most = widest(bounds)
     cut = _stretches(inputs, kernel, frames, most)
     window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, using=kernel.name, room=max(most, 1))
-    out = Answered(np.empty(frames, window.made.answer), np.ones(frames, np.bool_))
+    out = Answered(np.empty(frames, window.specialised.answer), np.ones(frames, np.bool_))
 
     def answer(window: Sliding, first: int, last: int) -> None:
         start, stop = (int(lo[first]), int(hi[last - 1])) if first < last else (0, 0)
@@ -102,7 +102,7 @@ def _slid_by_size(inputs: Inputs, values: tuple[Any, ...], rows: int, size: int,
     """Slide a window of one size; a stretch begins with the rows that its first window reaches back to."""
     cut = _stretches(inputs, kernel, rows, size)
     window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, size=size, using=kernel.name)
-    out = Answered(np.empty(rows, window.made.answer), np.ones(rows, np.bool_))
+    out = Answered(np.empty(rows, window.specialised.answer), np.ones(rows, np.bool_))
 
     def answer(window: Sliding, first: int, last: int) -> None:
         before = max(first - size + 1, 0)

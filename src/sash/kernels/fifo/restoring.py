@@ -17,10 +17,10 @@ def refuse_unless(sound: Any, what: str) -> None:
         raise SashError(f"state must have {what}, got others")
 
 
-def refuse_shapes(kept: Mapping[str, np.ndarray], wanted: Mapping[str, tuple[np.dtype, int]]) -> None:
+def refuse_shapes(arrays: Mapping[str, np.ndarray], wanted: Mapping[str, tuple[np.dtype, int]]) -> None:
     """Refuse arrays of other types or lengths."""
     for name, (dtype, length) in wanted.items():
-        array = kept[name]
+        array = arrays[name]
         if array.dtype != dtype or array.shape != (length,):
             raise SashError(
                 f"state must have {length} of {np.dtype(dtype)} in {name}, got {array.dtype} of shape {array.shape}"

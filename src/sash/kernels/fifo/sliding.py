@@ -75,7 +75,7 @@ class Sliding:
         if reason := refusal(algorithm, self.aggregate):
             raise Refused(reason)
         self.size = None if size is None else int(size)
-        self.made = self._specialise(self.kernel)
+        self.specialised = self._specialise(self.kernel)
         self.driver = self.kernel.drive(self._specialise) if self.kernel.drive else None
         self.rows = 0
         self.reached = 0  # the last hi
@@ -133,13 +133,13 @@ class Sliding:
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on where a window of the same making was when its state was taken."""
-        kept = opened(self.making, state, tuple(self._kept()))
-        self._refuse_unsound(kept)
+        arrays = opened(self.making, state, tuple(self._kept()))
+        self._refuse_unsound(arrays)
         if self.driver is not None:
             self.driver.forget()
-        self.rows, self.capacity, self.reached = map(int, kept["window"])
-        self.waiting = tuple(kept[f"waiting{k}"] for k in range(len(self.waiting)))
-        self.arrays = {name: kept[name] for name in self.arrays}
+        self.rows, self.capacity, self.reached = map(int, arrays["window"])
+        self.waiting = tuple(arrays[f"waiting{k}"] for k in range(len(self.waiting)))
+        self.arrays = {name: arrays[name] for name in self.arrays}
         self.torn = False
 
     def _refuse_unsound(self, kept: dict[str, np.ndarray]) -> None:
@@ -174,24 +174,24 @@ class Sliding:
 
     def _run(self, arguments: dict[str, Any]) -> None:
         """Call the kernel with those of the arguments that it takes."""
-        wanted = {name: arguments[name] for name in self.made.parameters}
+        wanted = {name: arguments[name] for name in self.specialised.parameters}
         self.torn = True
         if self.driver is not None:
-            self.driver.run(self.made.run, wanted)
+            self.driver.run(self.specialised.run, wanted)
         else:
-            self.made.run(*wanted.values())
+            self.specialised.run(*wanted.values())
         self.torn = False
 
     def _out(self, out: Answered | None, answers: int) -> Answered:
         """Arrays for so many answers, new or those given."""
         if out is None:
-            return Answered(np.empty(answers, self.made.answer), np.ones(answers, np.bool_))
+            return Answered(np.empty(answers, self.specialised.answer), np.ones(answers, np.bool_))
         if self.aggregate.finish is not None:
             raise SashError(f"out cannot be given to {self.aggregate.name}, whose answers are made of others")
-        for array, dtype in ((out.values, self.made.answer), (out.valid, np.dtype(np.bool_))):
+        for array, dtype in ((out.values, self.specialised.answer), (out.valid, np.dtype(np.bool_))):
             if array.shape != (answers,) or array.dtype != dtype or not array.flags.carray:
                 raise SashError(
-                    f"out must hold {answers} answers of {self.made.answer} in arrays that can be written, "
+                    f"out must hold {answers} answers of {self.specialised.answer} in arrays that can be written, "
                     f"got {len(array)} of {array.dtype}"
                 )
         out.valid[:] = True
@@ -204,8 +204,8 @@ class Sliding:
 
     def _types(self) -> dict[str, np.dtype]:
         """The types of the arrays that it keeps."""
-        types = {"States": self.made.state, "Marks": np.dtype(np.int64), "Flags": np.dtype(np.uint8)}
-        return {name: types[self.made.parameters[name]] for name in self.kernel.sizes}
+        types = {"States": self.specialised.state, "Marks": np.dtype(np.int64), "Flags": np.dtype(np.uint8)}
+        return {name: types[self.specialised.parameters[name]] for name in self.kernel.sizes}
 
     def _frames(self, lo: Any, hi: Any, keep: Any, rows: int) -> tuple[Any, np.ndarray]:
         """Check the frames, make room for the largest, and give them as the kernel takes them."""

@@ -265,8 +265,8 @@ def slide_distinct(
     >>> slide_distinct(sf.sum("x"), (column,), values, bounds).values
     array([5, 7, 7])
     """
-    inputs, given = _checked(aggregate, columns, values)
-    return finished(inputs.aggregate, _slid(inputs, given, values.previous, values.following, bounds))
+    inputs, lifted = _checked(aggregate, columns, values)
+    return finished(inputs.aggregate, _slid(inputs, lifted, values.previous, values.following, bounds))
 
 
 def sweep_distinct(
@@ -287,41 +287,41 @@ def sweep_distinct(
     >>> sweep_distinct(sf.sum("x"), (column,), values, bounds).values
     array([7, 5, 7])
     """
-    inputs, given = _checked(aggregate, columns, values)
+    inputs, lifted = _checked(aggregate, columns, values)
     if bounds.holes and groups is None:
         raise SashError("groups must be given where frames have holes, got None")
-    return finished(inputs.aggregate, _swept(inputs, given, values.previous, values.following, bounds, groups))
+    return finished(inputs.aggregate, _swept(inputs, lifted, values.previous, values.following, bounds, groups))
 
 
 def _checked(
     aggregate: Aggregate | Call, columns: tuple[np.ndarray, ...], values: Occurrences
 ) -> tuple[Inputs, tuple[np.ndarray, ...]]:
     inputs = Inputs(aggregate, tuple(column.dtype for column in columns))
-    given, _ = inputs.columns("fold", columns, len(values.previous))
+    lifted, _ = inputs.columns("fold", columns, len(values.previous))
     definition = inputs.aggregate
     if not definition.commutative or definition.rows:
         raise Refused(
             f"DISTINCT needs a commutative aggregate of values alone; {definition.name} does not say commutative=True"
         )
-    return inputs, given
+    return inputs, lifted
 
 
 def _slid(
     inputs: Inputs, values: tuple[np.ndarray, ...], previous: np.ndarray, following: np.ndarray, bounds: Bounds
 ) -> Answered:
     """Answer frames that move forward, each thread its share from nothing."""
-    made = specialise(distinct_slide, inputs.aggregate, inputs.dtypes)
-    out = Answered(np.empty(len(bounds), made.answer), np.ones(len(bounds), np.bool_))
+    specialised = specialise(distinct_slide, inputs.aggregate, inputs.dtypes)
+    out = Answered(np.empty(len(bounds), specialised.answer), np.ones(len(bounds), np.bool_))
 
     def answer(first: int, last: int) -> None:
-        marks, whole = np.zeros(3, np.int64), np.zeros(1, made.state)
+        marks, whole = np.zeros(3, np.int64), np.zeros(1, specialised.state)
         marks[:2] = bounds.lo[first] if first < last else 0
         for start in range(first, last, SLICE):
             stop = min(start + SLICE, last)
             lo, _, _, hi, _ = widened(bounds, start, stop)
             come, gone = previous[marks[TAIL] : hi[-1]], following[marks[HEAD] : lo[-1]]
             into = (out.values[start:stop], out.valid[start:stop])
-            made.run(values, lo, hi, come.astype(np.int64), gone.astype(np.int64), marks, whole, into)
+            specialised.run(values, lo, hi, come.astype(np.int64), gone.astype(np.int64), marks, whole, into)
 
     together([partial(answer, *share) for share in shares(len(bounds))])
     return out
@@ -351,11 +351,11 @@ class _Pairs:
     """The values of each group of peers, and where they were before it and come again after it."""
 
     def __init__(self, inputs: Inputs, values: Any, previous: Any, following: Any, groups: Any, widest: int) -> None:
-        rows, kind = len(previous), previous.dtype
-        start, stop, ends = np.empty(rows, kind), np.zeros(rows, kind), np.zeros(rows, kind)
-        self.groups, self.ends, self.before, self.after = groups, ends, np.empty(rows, kind), np.empty(rows, kind)
+        rows, dtype = len(previous), previous.dtype
+        start, stop, ends = np.empty(rows, dtype), np.zeros(rows, dtype), np.zeros(rows, dtype)
+        self.groups, self.ends, self.before, self.after = groups, ends, np.empty(rows, dtype), np.empty(rows, dtype)
         around_groups(*groups, previous, following, start, stop, self.before, self.after)
-        pair_after, pair_before, wakes = np.empty(rows, kind), np.empty(rows, kind), np.full(rows, -1, kind)
+        pair_after, pair_before, wakes = np.empty(rows, dtype), np.empty(rows, dtype), np.full(rows, -1, dtype)
         pairs = pair_up(previous, start, stop, self.before, widest, ends, pair_after, pair_before, wakes)
         self.again = pair_after[:pairs].copy()
         lifted = inputs.lifted(tuple(column[self.again] for column in values))
@@ -385,8 +385,8 @@ def _swept(
     groups: Any,
 ) -> Answered:
     """Answer frames in the order of what they wait for, each thread its share, beginning with trees of its own."""
-    made, rows = specialise(distinct_sweep, inputs.aggregate, inputs.dtypes), len(previous)
-    out = Answered(np.empty(len(bounds), made.answer), np.ones(len(bounds), np.bool_))
+    specialised, rows = specialise(distinct_sweep, inputs.aggregate, inputs.dtypes), len(previous)
+    out = Answered(np.empty(len(bounds), specialised.answer), np.ones(len(bounds), np.bool_))
     widest, at = int(np.max(bounds.hi - bounds.lo, initial=0)), np.arange(rows, dtype=previous.dtype)
     before = np.where(at - previous < widest, previous, -1)
     after = np.where((following < rows) & (following - at < widest), following, -1)
@@ -401,8 +401,8 @@ def _swept(
 
     def answer(first: int, last: int) -> None:
         since = int(passed[first if order is None else order[first]]) if first < last else 0
-        trees = [one.tree(made.state, since) for one in (waiting, pairs.waiting if pairs else nobody)]
-        made.run(*trees[0], NONE, *trees[1], NONE, 0, *[NONE] * 9, tuple(out))
+        trees = [one.tree(specialised.state, since) for one in (waiting, pairs.waiting if pairs else nobody)]
+        specialised.run(*trees[0], NONE, *trees[1], NONE, 0, *[NONE] * 9, tuple(out))
         for begin in range(first, last, SLICE):
             end = min(begin + SLICE, last)
             frames: Any = slice(begin, end) if order is None else order[begin:end]
@@ -414,10 +414,10 @@ def _swept(
                 own = pairs.alone(bounds.own[frames].astype(np.int64) if len(bounds.own) else NONE, lo, hi)
                 pair_lo, pair_hi = pairs.within(frames, lo, hi)
                 pair_wakes = pairs.waiting.wakes[since : upto[-1]].astype(np.int64)
-            asked = np.arange(begin, end) if order is None else frames.astype(np.int64)
-            made.run(
+            rows_asked = np.arange(begin, end) if order is None else frames.astype(np.int64)
+            specialised.run(
                 *trees[0], waiting.wakes[since : upto[-1]].astype(np.int64), *trees[1], pair_wakes, since,
-                asked, upto, lo, a, b, hi, own, pair_lo, pair_hi, tuple(out),
+                rows_asked, upto, lo, a, b, hi, own, pair_lo, pair_hi, tuple(out),
             )  # fmt: skip
             since = int(upto[-1])
 

@@ -27,17 +27,17 @@ def select_distinct(
     ranked: Ranked, values: Occurrences, bounds: Bounds, k: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rank of the first row of each frame's k-th different value, from 0; and of the one after; -1 for none."""
-    found, after = np.empty(len(bounds), ranked.rank.dtype), np.empty(len(bounds), ranked.rank.dtype)
-    given = ranked.rank, values.previous, values.following, bounds.lo, bounds.hi, k
+    first, after = np.empty(len(bounds), ranked.rank.dtype), np.empty(len(bounds), ranked.rank.dtype)
+    arrays = ranked.rank, values.previous, values.following, bounds.lo, bounds.hi, k
     together(
-        partial(_select, *given, r0, r1, empty_bitset(len(ranked)), found, after) for r0, r1 in shares(len(bounds))
+        partial(_select, *arrays, r0, r1, empty_bitset(len(ranked)), first, after) for r0, r1 in shares(len(bounds))
     )
-    return found, after
+    return first, after
 
 
 @routine
 def _select(
-    rank: Any, previous: Any, following: Any, lo: Any, hi: Any, k: Any, r0: int, r1: int, live: Any, found: Any,
+    rank: Any, previous: Any, following: Any, lo: Any, hi: Any, k: Any, r0: int, r1: int, live: Any, first: Any,
     after: Any,
 ) -> int:  # fmt: skip
     if r0 >= r1:
@@ -56,7 +56,7 @@ def _select(
                 change(live, rank[x], ADD)
                 values += 1
         begin, end = lo[i], max(hi[i], lo[i])
-        found[i] = nth_live(live, np.int64(k[i])) if 0 <= k[i] < values else -1
+        first[i] = nth_live(live, np.int64(k[i])) if 0 <= k[i] < values else -1
         after[i] = nth_live(live, np.int64(k[i]) + 1) if 0 <= k[i] < values - 1 else -1
     return 0
 

@@ -39,9 +39,9 @@ def lower_ranges(agg: Any) -> Any:
 
 def lowered(aggregate: Aggregate, sizes: np.ndarray) -> Answered:
     """What an aggregate of row ranges makes of frames of so many rows, the first of which is 0."""
-    made = specialise(lower_ranges, aggregate, ())
-    out = Answered(np.empty(len(sizes), made.answer), np.ones(len(sizes), np.bool_))
-    made.run(np.zeros(len(sizes), np.int64), sizes.astype(np.int64), tuple(out))
+    specialised = specialise(lower_ranges, aggregate, ())
+    out = Answered(np.empty(len(sizes), specialised.answer), np.ones(len(sizes), np.bool_))
+    specialised.run(np.zeros(len(sizes), np.int64), sizes.astype(np.int64), tuple(out))
     if aggregate.compiled:
         return out
     return Answered(interpreted.records(*out, like=(0, 0) if aggregate.returns == "rows" else 0), out.valid)
@@ -56,9 +56,9 @@ def first_occurrences(
     written instead: how many there are in each range.
     """
     levels, edges = _tree(previous)
-    found = np.empty(0 if counting else int(offsets[-1]), previous.dtype)
-    _list(previous, levels, edges, start, stop, int(counting), offsets, found)
-    return found
+    rows = np.empty(0 if counting else int(offsets[-1]), previous.dtype)
+    _list(previous, levels, edges, start, stop, int(counting), offsets, rows)
+    return rows
 
 
 def _tree(previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -74,14 +74,12 @@ def _tree(previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @routine
-def _list(
-    previous: Any, levels: Any, edges: Any, start: Any, stop: Any, counting: int, offsets: Any, found: Any
-) -> int:
+def _list(previous: Any, levels: Any, edges: Any, start: Any, stop: Any, counting: int, offsets: Any, rows: Any) -> int:
     for i in range(len(start)):
         count, at = 0, _next(previous, levels, edges, start[i], stop[i], start[i])
         while at < stop[i]:
             if not counting:
-                found[offsets[i] + count] = at
+                rows[offsets[i] + count] = at
             count += 1
             at = _next(previous, levels, edges, at + 1, stop[i], start[i])
         if counting:

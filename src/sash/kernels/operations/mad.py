@@ -42,8 +42,8 @@ def mad(values: np.ndarray, sizes: np.ndarray, select: Callable[[np.ndarray], np
     while sum(together(partial(_ask, sizes, least, most, r0, r1, near, far) for r0, r1 in parts)):
         first, second = select(near), select(far)
         together(partial(_narrow, values, centre, first, second, r0, r1, least, most) for r0, r1 in parts)
-    found = [select(_place(sizes, least, side, step)) for side in (-1, 1) for step in (0, 1)]
-    together(partial(_finish, values, sizes, *found, r0, r1, centre) for r0, r1 in parts)
+    neighbours = [select(_place(sizes, least, side, step)) for side in (-1, 1) for step in (0, 1)]
+    together(partial(_finish, values, sizes, *neighbours, r0, r1, centre) for r0, r1 in parts)
     return centre
 
 

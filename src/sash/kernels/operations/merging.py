@@ -49,7 +49,7 @@ def merging(agg: Any) -> Any:
 
     def merge(
         states: States,
-        held: Flags,
+        filled: Flags,
         wanted: Flags,
         partials: States,
         segments: Marks,
@@ -64,7 +64,7 @@ def merging(agg: Any) -> Any:
         while row < r1:
             stop, before, after = min(segments[segment + 1], r1), ahead[segment], behind[segment]
             for i in range(row, stop):
-                some, state = held[i] != 0, load(states, i)
+                some, state = filled[i] != 0, load(states, i)
                 if before >= 0:
                     state = combine(load(partials, before), state) if some else load(partials, before)
                     some = True
@@ -101,9 +101,9 @@ def joined(inputs: Inputs, states: np.ndarray, runs: list[np.ndarray]) -> np.nda
 
 def join_runs(inputs: Inputs, states: np.ndarray, which: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """The same of runs one behind the other in ``which``, the k-th from ``edges[k]`` on."""
-    made = specialise(joining, inputs.aggregate, inputs.dtypes)
-    out = np.empty(len(edges) - 1, made.state)
-    made.run(states, which, edges, out)
+    specialised = specialise(joining, inputs.aggregate, inputs.dtypes)
+    out = np.empty(len(edges) - 1, specialised.state)
+    specialised.run(states, which, edges, out)
     return out
 
 
@@ -120,14 +120,14 @@ def merged(
 
     ``ahead`` and ``behind`` say for each segment which of the partials goes in front and which behind; -1 for none.
     """
-    made, rows = specialise(merging, inputs.aggregate, inputs.dtypes), len(wanted)
-    out = Answered(np.empty(rows, made.answer), np.ones(rows, np.bool_))
-    held, asked = local.valid.view(np.uint8), wanted.view(np.uint8)
+    specialised, rows = specialise(merging, inputs.aggregate, inputs.dtypes), len(wanted)
+    out = Answered(np.empty(rows, specialised.answer), np.ones(rows, np.bool_))
+    filled, chosen = local.valid.view(np.uint8), wanted.view(np.uint8)
     edges = [np.ascontiguousarray(each, np.int64) for each in (segments, ahead, behind)]
 
     def answer(r0: int, r1: int) -> None:
         segment = int(np.searchsorted(edges[0], r0, "right")) - 1
-        made.run(local.values, held, asked, partials, *edges, segment, r0, r1, out)
+        specialised.run(local.values, filled, chosen, partials, *edges, segment, r0, r1, out)
 
     together([partial(answer, *share) for share in shares(rows)])
     return finished(inputs.aggregate, out)

@@ -144,12 +144,12 @@ class Assigning:
         if room > len(self.key):
             self.key, self.at = (grown(array, room) for array in (self.key, self.at))
         cells = np.empty(len(at), np.int64)
-        given: tuple[Any, ...] = (at, cells if codes is None else codes, int(codes is not None))
-        kept = (self.slot, cells, self.key, self.at, self.marks)
+        rows: tuple[Any, ...] = (at, cells if codes is None else codes, int(codes is not None))
+        cells_known = (self.slot, cells, self.key, self.at, self.marks)
         if self.steps is None:
-            assign_by_table(*given, self.table, *kept)
+            assign_by_table(*rows, self.table, *cells_known)
         else:
-            assign_by_steps(*given, *self.steps, *kept)
+            assign_by_steps(*rows, *self.steps, *cells_known)
         return cells
 
     @property

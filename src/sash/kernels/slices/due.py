@@ -64,11 +64,11 @@ def list_windows(keys, first, last, out_key, out_window):  # type: ignore[no-unt
 
 
 @routine
-def find_bounds(keys, at, asked, starts, ends, lo, hi):  # type: ignore[no-untyped-def]
+def find_bounds(keys, at, window_keys, starts, ends, lo, hi):  # type: ignore[no-untyped-def]
     """Find the rows of each window, which are sorted by key and end, and by start, too."""
     rows, first, stop = len(keys), 0, 0
-    for i in range(len(asked)):
-        key, start, end = asked[i], starts[i], ends[i]
+    for i in range(len(window_keys)):
+        key, start, end = window_keys[i], starts[i], ends[i]
         while first < rows and (keys[first] < key or (keys[first] == key and at[first] < start)):
             first += 1
         stop = max(stop, first)
@@ -98,9 +98,9 @@ def windows_of(keys: np.ndarray, first: np.ndarray, last: np.ndarray) -> Windows
 
 
 def bounds_of(
-    keys: np.ndarray, at: np.ndarray, asked: np.ndarray, starts: np.ndarray, ends: np.ndarray
+    keys: np.ndarray, at: np.ndarray, window_keys: np.ndarray, starts: np.ndarray, ends: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Where the rows of each window begin and end among the sorted rows."""
-    lo, hi = np.empty(len(asked), np.int64), np.empty(len(asked), np.int64)
-    find_bounds(keys, at, asked, starts, ends, lo, hi)
+    lo, hi = np.empty(len(window_keys), np.int64), np.empty(len(window_keys), np.int64)
+    find_bounds(keys, at, window_keys, starts, ends, lo, hi)
     return lo, hi

@@ -18,26 +18,26 @@ from sash.kernels.compiling import Flags, Marks, States, Values, kernel, routine
 def cell_folding(agg: Any) -> Any:
     lift, combine, load, store = agg.lift, agg.combine, agg.load, agg.store
 
-    def fold(values: Values, cells: Marks, states: States, held: Flags) -> int:
+    def fold(values: Values, cells: Marks, states: States, filled: Flags) -> int:
         rows = len(cells)
         if rows == 0:
             return 0
         cell = cells[0]
         running = load(states, cell)
-        some = held[cell] != 0
+        some = filled[cell] != 0
         for i in range(rows):
             if cells[i] != cell:
                 store(states, cell, running)
-                held[cell] = 1
+                filled[cell] = 1
                 cell = cells[i]
-                some = held[cell] != 0
+                some = filled[cell] != 0
                 if some:
                     running = load(states, cell)
             partial = lift(values, i, i)
             running = combine(running, partial) if some else partial
             some = True
         store(states, cell, running)
-        held[cell] = 1
+        filled[cell] = 1
         return 0
 
     return fold
@@ -60,7 +60,7 @@ def run_folding(agg: Any) -> Any:
 
     usual, tamed = run_by(agg.combine), run_by(agg.tame or agg.combine)
 
-    def fold(values: Values, edges: Marks, states: States, held: Flags) -> int:
+    def fold(values: Values, edges: Marks, states: States, filled: Flags) -> int:
         for k in range(len(edges) - 1):
             start, stop = edges[k], edges[k + 1]
             if start < stop:
@@ -69,7 +69,7 @@ def run_folding(agg: Any) -> Any:
                     for i in range(start, stop):
                         odd |= wild(values, i)
                 store(states, k, usual(values, start, stop) if odd else tamed(values, start, stop))
-                held[k] = 1
+                filled[k] = 1
         return 0
 
     return fold

@@ -44,23 +44,23 @@ def grows(codes, values, known, last, started, out):  # type: ignore[no-untyped-
 
 
 @routine
-def moved(codes, values, step, told, started, out):  # type: ignore[no-untyped-def]
+def moved(codes, values, step, last_ends, started, out):  # type: ignore[no-untyped-def]
     """Say at which rows a key has moved by a step since it was last told; ``step`` is an array of one."""
     for i in range(len(codes)):
         key = codes[i]
         out[i] = 0
-        apart = values[i] - told[key]  # below zero where it overflows, since values only grow
+        apart = values[i] - last_ends[key]  # below zero where it overflows, since values only grow
         if started[key] == 0 or apart >= step[0] or apart < 0:
-            out[i], told[key], started[key] = 1, values[i], 1
+            out[i], last_ends[key], started[key] = 1, values[i], 1
     return 0
 
 
 @routine
-def near(keys, at, values, asked, tops, reach, starts):  # type: ignore[no-untyped-def]
+def near(keys, at, values, window_keys, tops, reach, starts):  # type: ignore[no-untyped-def]
     """Find the first row of each window: rows are sorted by key and number, windows by key and end."""
     first = 0
-    for i in range(len(asked)):
-        while keys[first] < asked[i]:
+    for i in range(len(window_keys)):
+        while keys[first] < window_keys[i]:
             first += 1
         apart = tops[i] - values[first]  # below zero where it overflows, since values only grow
         while apart > reach[0] or apart < 0:

@@ -80,12 +80,12 @@ class Overlaps:
 
     def pieces(self, most: int) -> list[tuple[int, int]]:
         """Windows from one to another that hold about so many spans in all, or one window that holds more."""
-        count, found, low = len(self.offsets) - 1, [], 0
+        count, pieces, low = len(self.offsets) - 1, [], 0
         while low < count:
             high = int(np.searchsorted(self.offsets, self.offsets[low] + most, "right")) - 1
-            found.append((low, max(high, low + 1)))
-            low = found[-1][1]
-        return found
+            pieces.append((low, max(high, low + 1)))
+            low = pieces[-1][1]
+        return pieces
 
     def spans(self, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
         """The spans of some windows, one window after the other, and where each begins and ends.

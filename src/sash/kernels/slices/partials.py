@@ -31,15 +31,15 @@ def of_partials(aggregate: Aggregate, make: Callable[..., Any] | None, sources: 
     >>> of_partials(AVG, None, [whole]).lift(6.0, 3)
     (6.0, 3)
     """
-    made, fields = [], 0
+    parts, fields = [], 0
     for source in sources:
-        made.append(pattern(source.shape, "x{}", fields))
+        parts.append(pattern(source.shape, "x{}", fields))
         fields += source.fields
     names = ", ".join(f"x{k}" for k in range(fields))
     if make is None:
-        lift = define(f"lift({names})", f"return {made[0]}")
+        lift = define(f"lift({names})", f"return {parts[0]}")
     else:
-        lift = define(f"lift({names})", f"return make({', '.join(made)})", make=make)
+        lift = define(f"lift({names})", f"return make({', '.join(parts)})", make=make)
     return aggregate.but(lift=lift, typed=None, cast=None, tame=None, bulk=None)
 
 

@@ -29,12 +29,12 @@ def with_nulls(words: list[np.ndarray], valid: np.ndarray, nulls_first: bool = T
     marks = valid.view(np.uint8)
     first = _filled(words[0], marks, int(words[0][valid.argmax()]))
     rest = [_filled(word, marks, 0) for word in words[1:]]
-    found = measured(first)
-    step = 1 << found.shared  # keeps the low bits that all values share
-    last = found.greatest - found.least + step
+    measure = measured(first)
+    step = 1 << measure.shared  # keeps the low bits that all values share
+    last = measure.greatest - measure.least + step
     if last >= 1 << 64:
         return [(valid if nulls_first else ~valid).astype(np.uint64), first, *rest]
-    moved = np.array([found.least, step if nulls_first else 0, 0 if nulls_first else last], np.uint64)
+    moved = np.array([measure.least, step if nulls_first else 0, 0 if nulls_first else last], np.uint64)
     together([partial(_move, first, marks, moved, a, b) for a, b in shares(len(valid), 1 << 18)])
     return [first, *rest]
 

@@ -39,10 +39,10 @@ def occurrences(key: np.ndarray, segments: np.ndarray) -> tuple[np.ndarray, np.n
     """
     rows = len(key)
     previous, following = np.empty(rows, positions(rows)), np.empty(rows, positions(rows))
-    found = measured(key)
-    span = (found.greatest - found.least) >> found.shared
+    measure = measured(key)
+    span = (measure.greatest - measure.least) >> measure.shared
     if span <= max(rows, 1 << 10):
-        _by_table(key, np.array([found.least, found.shared], np.uint64), span + 1, previous, following)
+        _by_table(key, np.array([measure.least, measure.shared], np.uint64), span + 1, previous, following)
     elif not _by_hash(key, segments, previous, following):
         by_sort(key, previous, following)
     together([partial(_cut, segments, a, b, previous, following) for a, b in spread(segments)])

@@ -89,20 +89,24 @@ def measured(key: np.ndarray) -> Range:
     if not len(key):
         return Range(0, 0, 0)
     parts = shares(len(key), 1 << 18)
-    found = np.zeros((len(parts), 4), np.uint64)
-    together([partial(_measure, key, a, b, found[p]) for p, (a, b) in enumerate(parts)])
-    varying = np.bitwise_or.reduce(found[:, 2]) | np.bitwise_or.reduce(found[:, 3] ^ found[0, 3])
-    return Range(int(found[:, 0].min()), int(found[:, 1].max()), int(varying))
+    parts_measured = np.zeros((len(parts), 4), np.uint64)
+    together([partial(_measure, key, a, b, parts_measured[p]) for p, (a, b) in enumerate(parts)])
+    varying = np.bitwise_or.reduce(parts_measured[:, 2]) | np.bitwise_or.reduce(
+        parts_measured[:, 3] ^ parts_measured[0, 3]
+    )
+    return Range(int(parts_measured[:, 0].min()), int(parts_measured[:, 1].max()), int(varying))
 
 
 def packed(keys: Sequence[np.ndarray]) -> list[Word]:
     """All keys in as few words as hold them; every word but the last is full."""
     ranges = [measured(key) for key in keys]
     beside = (len(keys[0]) - 1).bit_length()  # the number of a row, which the sort wants in the same word
-    if sum(found.bits for found in ranges) + beside <= 64:
-        parts = [Word(key, found.bits, found.least, found.shared) for key, found in zip(keys, ranges, strict=True)]
+    if sum(measure.bits for measure in ranges) + beside <= 64:
+        parts = [
+            Word(key, measure.bits, measure.least, measure.shared) for key, measure in zip(keys, ranges, strict=True)
+        ]
     else:
-        parts = [field for key, found in zip(keys, ranges, strict=True) for field in _fields(key, found)]
+        parts = [field for key, measure in zip(keys, ranges, strict=True) for field in _fields(key, measure)]
     parts = [part for part in parts if part.bits]
     if len(parts) < 2:
         return parts
@@ -120,15 +124,15 @@ def packed(keys: Sequence[np.ndarray]) -> list[Word]:
     return words
 
 
-def _fields(key: np.ndarray, found: Range) -> list[Word]:
+def _fields(key: np.ndarray, measure: Range) -> list[Word]:
     """A key without the bits in its midst that all rows share, where there are some: one outlier makes many."""
-    fields, stop = [], found.varying.bit_length()
+    fields, stop = [], measure.varying.bit_length()
     while stop:
-        start = (~found.varying & ((1 << stop) - 1)).bit_length()
+        start = (~measure.varying & ((1 << stop) - 1)).bit_length()
         fields.append(Word(key, stop - start, 0, start))
-        stop = (found.varying & ((1 << start) - 1)).bit_length()
-    if len(fields) > FIELDS or sum(field.bits for field in fields) >= found.bits:
-        return [Word(key, found.bits, found.least, found.shared)]
+        stop = (measure.varying & ((1 << start) - 1)).bit_length()
+    if len(fields) > FIELDS or sum(field.bits for field in fields) >= measure.bits:
+        return [Word(key, measure.bits, measure.least, measure.shared)]
     return fields
 
 

@@ -25,11 +25,11 @@ def aggregate_buckets(agg: Any) -> Any:
     lift, load, store, add = agg.lift, agg.load, agg.store, adding(agg)
 
     @agg.function
-    def release(buckets, filled, states, held, w):  # type: ignore[no-untyped-def]
-        place = w % len(filled)
-        if filled[place] != 0:
+    def release(buckets, buckets_filled, states, filled, w):  # type: ignore[no-untyped-def]
+        place = w % len(buckets_filled)
+        if buckets_filled[place] != 0:
             store(states, w, load(buckets, place))
-        held[w], filled[place] = filled[place], 0
+        filled[w], buckets_filled[place] = buckets_filled[place], 0
 
     def answer(
         values: Values,
@@ -40,32 +40,32 @@ def aggregate_buckets(agg: Any) -> Any:
         postpone: int,
         widest: int,
         states: States,
-        held: Flags,
-        buckets: States,
         filled: Flags,
+        buckets: States,
+        buckets_filled: Flags,
         marks: Marks,
     ) -> int:
         clock, done = marks[CLOCK], 0
         for i in range(len(first)):
             clock = max(clock, last[i])
             while done < len(lo) and hi[done] + postpone <= clock:
-                release(buckets, filled, states, held, done)
+                release(buckets, buckets_filled, states, filled, done)
                 done += 1
             partial, w = lift(values, i, i), opened(hi, done, first[i])
             while w < len(lo) and hi[w] <= last[i] + widest:
                 if lo[w] <= last[i]:
-                    add(buckets, filled, w % len(filled), partial)
+                    add(buckets, buckets_filled, w % len(buckets_filled), partial)
                 w += 1
         for w in range(done, len(lo)):
-            release(buckets, filled, states, held, w)
+            release(buckets, buckets_filled, states, filled, w)
         marks[CLOCK] = clock
         return 0
 
     return answer
 
 
-def _work(made: Specialised, asked: Workload, inputs: Inputs) -> Work:
-    return Work((asked.widest,), (*places(made, asked.windows), np.full(1, -1)))
+def _work(specialised: Specialised, workload: Workload, inputs: Inputs) -> Work:
+    return Work((workload.widest,), (*places(specialised, workload.windows), np.full(1, -1)))
 
 
 ANSWERING = answers_windows(

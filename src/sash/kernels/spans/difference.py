@@ -40,7 +40,7 @@ def difference_cover(agg: Any) -> Any:
         stopping: States,
         stops: Marks,
         states: States,
-        held: Flags,
+        filled: Flags,
     ) -> int:
         for i in range(len(begin)):
             if begin[i] < end[i]:
@@ -60,15 +60,15 @@ def difference_cover(agg: Any) -> Any:
                 if live != 0:  # otherwise nothing is left, of which there need not be a partial
                     running = inverse(running, load(stopping, cell))
             if live != 0:
-                add(states, held, base + cell, running)
+                add(states, filled, base + cell, running)
         return 0
 
     return cover
 
 
-def _work(made: Specialised, begin: np.ndarray, end: np.ndarray) -> tuple[Any, ...]:
+def _work(specialised: Specialised, begin: np.ndarray, end: np.ndarray) -> tuple[Any, ...]:
     base, cells = touched(begin, end)
-    starting, stopping = (np.empty(cells + 1, made.state) for _ in range(2))
+    starting, stopping = (np.empty(cells + 1, specialised.state) for _ in range(2))
     starts, stops = (np.zeros(cells + 1, np.int64) for _ in range(2))
     return base, starting, starts, stopping, stops
 

@@ -53,11 +53,11 @@ def doubling_cover(agg: Any) -> Any:
         edges: Marks,
         base: int,
         runs: States,
-        filled: Flags,
+        runs_filled: Flags,
         states: States,
-        held: Flags,
+        filled: Flags,
     ) -> int:
-        cells = len(filled)
+        cells = len(runs_filled)
         for level in range(len(edges) - 1, -1, -1):
             size = 1 << level
             if size > cells:
@@ -65,27 +65,27 @@ def doubling_cover(agg: Any) -> Any:
             for k in range(edges[level - 1] if level > 0 else 0, edges[level]):
                 i = order[k]
                 partial = lift(values, i, i)
-                add(runs, filled, begin[i] - base, partial)
+                add(runs, runs_filled, begin[i] - base, partial)
                 if end[i] - begin[i] > size:
-                    add(runs, filled, end[i] - base - size, partial)
+                    add(runs, runs_filled, end[i] - base - size, partial)
             half = size >> 1
             if half > 0:
                 for cell in range(cells - 1, half - 1, -1):
-                    if filled[cell - half] != 0:
-                        add(runs, filled, cell, load(runs, cell - half))
+                    if runs_filled[cell - half] != 0:
+                        add(runs, runs_filled, cell, load(runs, cell - half))
         for cell in range(cells):
-            if filled[cell] != 0:
-                add(states, held, base + cell, load(runs, cell))
+            if runs_filled[cell] != 0:
+                add(states, filled, base + cell, load(runs, cell))
         return 0
 
     return cover
 
 
-def _work(made: Specialised, begin: np.ndarray, end: np.ndarray) -> tuple[Any, ...]:
+def _work(specialised: Specialised, begin: np.ndarray, end: np.ndarray) -> tuple[Any, ...]:
     base, cells = touched(begin, end)
     edges, order = np.zeros(LEVELS, np.int64), np.empty(len(begin), np.int64)
     sort_by_level(begin, end, edges, order)
-    runs, filled = np.empty(cells, made.state), np.zeros(cells, np.uint8)
+    runs, filled = np.empty(cells, specialised.state), np.zeros(cells, np.uint8)
     return order, edges, base, runs, filled
 
 

@@ -42,7 +42,7 @@ class Technique(NamedTuple):
     work: Callable[..., Any]
     needs: tuple[Need, ...]
 
-    def made(self, inputs: Inputs) -> Specialised:
+    def specialised(self, inputs: Inputs) -> Specialised:
         """The kernel for an aggregate, which must have what is needed."""
         refuse(self.name, self.needs, inputs.aggregate)
         return specialise(self.kernel(inputs.aggregate), inputs.aggregate, inputs.dtypes)
@@ -98,11 +98,13 @@ def _cover(
     begin: np.ndarray,
     end: np.ndarray,
     states: np.ndarray,
-    held: np.ndarray,
+    filled: np.ndarray,
     **settings: Any,
 ) -> None:
-    made, begin, end = technique.made(inputs), whole("begin", begin), whole("end", end)
-    made.run(inputs.lifted(values), begin, end, *technique.work(made, begin, end, **settings), states, held)
+    specialised, begin, end = technique.specialised(inputs), whole("begin", begin), whole("end", end)
+    specialised.run(
+        inputs.lifted(values), begin, end, *technique.work(specialised, begin, end, **settings), states, filled
+    )
 
 
 def _answer(
@@ -116,16 +118,27 @@ def _answer(
     postpone: int = 0,
     **settings: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
-    made, asked = technique.made(inputs), Workload(first, last, lo, hi, postpone)
-    states, held = asked.states(made)
-    work: Work = technique.work(made, asked, inputs, **settings)
+    specialised, workload = technique.specialised(inputs), Workload(first, last, lo, hi, postpone)
+    states, filled = workload.states(specialised)
+    work: Work = technique.work(specialised, workload, inputs, **settings)
     columns = inputs.lifted(values)
-    given = (asked.first, asked.last, asked.lo, asked.hi, asked.postpone, *work.before, states, held)
+    bounds_and_states = (
+        workload.first,
+        workload.last,
+        workload.lo,
+        workload.hi,
+        workload.postpone,
+        *work.before,
+        states,
+        filled,
+    )
     if work.pool is None:
-        made.run(columns, *given, *work.after)
-        return states, held
+        specialised.run(columns, *bounds_and_states, *work.after)
+        return states, filled
     assert work.marks is not None
     pool, event = work.pool, 0
-    while (event := made.run(columns, *given, event, *pool, *work.after, work.marks)) < len(asked.first):
+    while (event := specialised.run(columns, *bounds_and_states, event, *pool, *work.after, work.marks)) < len(
+        workload.first
+    ):
         pool = larger(pool, work.marks, work.links)
-    return states, held
+    return states, filled

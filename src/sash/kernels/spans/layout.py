@@ -25,20 +25,20 @@ def adding(agg: Any) -> Any:
     combine, load, store = agg.combine, agg.load, agg.store
 
     @agg.function
-    def add(states, held, place, partial):  # type: ignore[no-untyped-def]
-        store(states, place, combine(load(states, place), partial) if held[place] != 0 else partial)
-        held[place] = 1
+    def add(states, filled, place, partial):  # type: ignore[no-untyped-def]
+        store(states, place, combine(load(states, place), partial) if filled[place] != 0 else partial)
+        filled[place] = 1
 
     return add
 
 
-def clear(held: Any, begin: int, end: int, each: int) -> None:
+def clear(filled: Any, begin: int, end: int, each: int) -> None:
     """Empty the places of these cells, ``each`` a cell, before they are used again."""
-    cells = len(held) // each
+    cells = len(filled) // each
     for cell in range(max(begin, end - cells), end):
         place = cell % cells * each
         for k in range(place, place + each):
-            held[k] = 0
+            filled[k] = 0
 
 
 def opened(hi: Any, start: int, cell: int) -> int:
@@ -83,9 +83,9 @@ def touched(begin: np.ndarray, end: np.ndarray) -> tuple[int, int]:
     return base, int(end.max()) - base
 
 
-def places(made: Specialised, count: int) -> tuple[np.ndarray, np.ndarray]:
+def places(specialised: Specialised, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Empty partials, and a flag for each."""
-    return np.zeros(count, made.state), np.zeros(count, np.uint8)
+    return np.zeros(count, specialised.state), np.zeros(count, np.uint8)
 
 
 class Workload:
@@ -117,6 +117,6 @@ class Workload:
         after = np.searchsorted(self.hi, self.hi + (self.widest + self.postpone), "right")
         return int((after - np.arange(len(self.hi))).max(initial=0)) + 1
 
-    def states(self, made: Specialised) -> tuple[np.ndarray, np.ndarray]:
+    def states(self, kernel: Specialised) -> tuple[np.ndarray, np.ndarray]:
         """An empty partial and a flag for each window."""
-        return places(made, len(self.lo))
+        return places(kernel, len(self.lo))

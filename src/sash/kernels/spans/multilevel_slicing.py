@@ -46,25 +46,25 @@ def multilevel_slicing_cover(agg: Any) -> Any:
         base: int,
         height: int,
         levels: States,
-        filled: Flags,
+        levels_filled: Flags,
         states: States,
-        held: Flags,
+        filled: Flags,
     ) -> int:
         for i in range(len(begin)):
             partial = lift(values, i, i)
             left, place = end[i] - begin[i], (end[i] - 1 - base) * height - 1
             while left > 0:
-                add(levels, filled, place + min(left, height), partial)
+                add(levels, levels_filled, place + min(left, height), partial)
                 left -= height
                 place -= height * height
         for cell in range(len(levels) // height - 1, -1, -1):
             for level in range(height - 1, -1, -1):
                 place = cell * height + level
-                if filled[place] != 0:
+                if levels_filled[place] != 0:
                     partial = load(levels, place)
-                    add(states, held, base + cell, partial)
+                    add(states, filled, base + cell, partial)
                     if level > 0:
-                        add(levels, filled, place - height - 1, partial)
+                        add(levels, levels_filled, place - height - 1, partial)
         return 0
 
     return cover
@@ -76,15 +76,15 @@ def multilevel_slicing(agg: Any) -> Any:
     lift, load, add = agg.lift, agg.load, adding(agg)
 
     @agg.function
-    def release(lo, hi, clock, height, both, ends, ends_held, on, on_held, states, held, w):  # type: ignore[no-untyped-def]
-        cells = len(ends_held) // height
+    def release(lo, hi, clock, height, both, ends, ends_filled, on, on_filled, states, filled, w):  # type: ignore[no-untyped-def]
+        cells = len(ends_filled) // height
         for cell in range(lo, min(hi + height - 1, clock + 1)):
             place = cell % cells * height
             for k in range(place + lowest(cell, hi) - 1, place + height):
-                if ends_held[k] != 0:
-                    add(states, held, w, load(ends, k))
-                if both != 0 and cell >= hi - 1 and on_held[k] != 0:
-                    add(states, held, w, load(on, k))
+                if ends_filled[k] != 0:
+                    add(states, filled, w, load(ends, k))
+                if both != 0 and cell >= hi - 1 and on_filled[k] != 0:
+                    add(states, filled, w, load(on, k))
 
     def answer(
         values: Values,
@@ -96,33 +96,35 @@ def multilevel_slicing(agg: Any) -> Any:
         height: int,
         both: int,
         states: States,
-        held: Flags,
+        filled: Flags,
         ends: States,
-        ends_held: Flags,
+        ends_filled: Flags,
         on: States,
-        on_held: Flags,
+        on_filled: Flags,
         marks: Marks,
     ) -> int:
-        cells, clock, done = len(ends_held) // height, marks[CLOCK], 0
+        cells, clock, done = len(ends_filled) // height, marks[CLOCK], 0
         for i in range(len(first)):
             if last[i] > clock:
                 while done < len(lo) and hi[done] + postpone <= last[i]:
-                    release(lo[done], hi[done], clock, height, both, ends, ends_held, on, on_held, states, held, done)
+                    release(
+                        lo[done], hi[done], clock, height, both, ends, ends_filled, on, on_filled, states, filled, done
+                    )
                     done += 1
-                clear(ends_held, clock + 1, last[i] + 1, height)
-                clear(on_held, clock + 1, last[i] + 1, height)
+                clear(ends_filled, clock + 1, last[i] + 1, height)
+                clear(on_filled, clock + 1, last[i] + 1, height)
                 clock = last[i]
             partial, cell = lift(values, i, i), last[i]
             oldest = max(first[i], clock - cells + 1)
             while cell >= oldest:
                 place = cell % cells * height + min(cell - first[i] + 1, height) - 1
                 if both != 0 and cell < last[i]:
-                    add(on, on_held, place, partial)
+                    add(on, on_filled, place, partial)
                 else:
-                    add(ends, ends_held, place, partial)
+                    add(ends, ends_filled, place, partial)
                 cell -= height
         for w in range(done, len(lo)):
-            release(lo[w], hi[w], clock, height, both, ends, ends_held, on, on_held, states, held, w)
+            release(lo[w], hi[w], clock, height, both, ends, ends_filled, on, on_filled, states, filled, w)
         marks[CLOCK] = clock
         return 0
 
@@ -132,16 +134,16 @@ def multilevel_slicing(agg: Any) -> Any:
 USUAL = 4  # levels, where the kernels are called without any
 
 
-def _cover_work(made: Specialised, begin: np.ndarray, end: np.ndarray, height: int = USUAL) -> tuple[Any, ...]:
+def _cover_work(specialised: Specialised, begin: np.ndarray, end: np.ndarray, height: int = USUAL) -> tuple[Any, ...]:
     height, (base, cells) = at_least("height", height, 1), touched(begin, end)
-    levels, filled = np.empty(cells * height, made.state), np.zeros(cells * height, np.uint8)
+    levels, filled = np.empty(cells * height, specialised.state), np.zeros(cells * height, np.uint8)
     return base, height, levels, filled
 
 
-def _work(made: Specialised, asked: Workload, inputs: Inputs, height: int = USUAL) -> Work:
+def _work(specialised: Specialised, workload: Workload, inputs: Inputs, height: int = USUAL) -> Work:
     height, both = at_least("height", height, 1), int(inputs.aggregate.cumulative)
-    count = asked.cells * height
-    return Work((height, both), (*places(made, count), *places(made, count * both), np.full(1, -1)))
+    count = workload.cells * height
+    return Work((height, both), (*places(specialised, count), *places(specialised, count * both), np.full(1, -1)))
 
 
 FOLDING = covers(

@@ -27,18 +27,18 @@ def slicing_cover(agg: Any) -> Any:
     """Fold events into all cells that they overlap."""
     lift, combine, load, store, add = agg.lift, agg.combine, agg.load, agg.store, adding(agg)
 
-    def cover(values: Values, begin: Marks, end: Marks, states: States, held: Flags) -> int:
+    def cover(values: Values, begin: Marks, end: Marks, states: States, filled: Flags) -> int:
         for i in range(len(begin)):
             partial = lift(values, i, i)
             full = np.uint8(1)  # of the type of the flags: both loops are made of wide instructions
             for cell in range(begin[i], end[i]):
-                full = np.uint8(full & held[np.uint64(cell)])
+                full = np.uint8(full & filled[np.uint64(cell)])
             if full != 0:
                 for cell in range(begin[i], end[i]):
                     store(states, cell, combine(load(states, cell), partial))
             else:
                 for cell in range(begin[i], end[i]):
-                    add(states, held, cell, partial)
+                    add(states, filled, cell, partial)
         return 0
 
     return cover
@@ -50,13 +50,13 @@ def slicing(agg: Any) -> Any:
     lift, load, add = agg.lift, agg.load, adding(agg)
 
     @agg.function
-    def release(lo, hi, clock, both, ends, ends_held, on, on_held, states, held, w):  # type: ignore[no-untyped-def]
-        cells = len(ends_held)
+    def release(lo, hi, clock, both, ends, ends_filled, on, on_filled, states, filled, w):  # type: ignore[no-untyped-def]
+        cells = len(ends_filled)
         for cell in range(lo, min(hi, clock + 1)):
-            if ends_held[cell % cells] != 0:
-                add(states, held, w, load(ends, cell % cells))
-        if both != 0 and hi <= clock + 1 and on_held[(hi - 1) % cells] != 0:
-            add(states, held, w, load(on, (hi - 1) % cells))
+            if ends_filled[cell % cells] != 0:
+                add(states, filled, w, load(ends, cell % cells))
+        if both != 0 and hi <= clock + 1 and on_filled[(hi - 1) % cells] != 0:
+            add(states, filled, w, load(on, (hi - 1) % cells))
 
     def answer(
         values: Values,
@@ -67,47 +67,47 @@ def slicing(agg: Any) -> Any:
         postpone: int,
         both: int,
         states: States,
-        held: Flags,
+        filled: Flags,
         ends: States,
-        ends_held: Flags,
+        ends_filled: Flags,
         on: States,
-        on_held: Flags,
+        on_filled: Flags,
         marks: Marks,
     ) -> int:
-        cells, clock, done = len(ends_held), marks[CLOCK], 0
+        cells, clock, done = len(ends_filled), marks[CLOCK], 0
         for i in range(len(first)):
             if last[i] > clock:
                 while done < len(lo) and hi[done] + postpone <= last[i]:
-                    release(lo[done], hi[done], clock, both, ends, ends_held, on, on_held, states, held, done)
+                    release(lo[done], hi[done], clock, both, ends, ends_filled, on, on_filled, states, filled, done)
                     done += 1
-                clear(ends_held, clock + 1, last[i] + 1, 1)
-                clear(on_held, clock + 1, last[i] + 1, 1)
+                clear(ends_filled, clock + 1, last[i] + 1, 1)
+                clear(on_filled, clock + 1, last[i] + 1, 1)
                 clock = last[i]
             partial, oldest = lift(values, i, i), max(first[i], clock - cells + 1)
             if last[i] >= oldest:
-                add(ends, ends_held, last[i] % cells, partial)
+                add(ends, ends_filled, last[i] % cells, partial)
             for cell in range(oldest, last[i]):
                 if both != 0:
-                    add(on, on_held, cell % cells, partial)
+                    add(on, on_filled, cell % cells, partial)
                 else:
-                    add(ends, ends_held, cell % cells, partial)
+                    add(ends, ends_filled, cell % cells, partial)
         for w in range(done, len(lo)):
-            release(lo[w], hi[w], clock, both, ends, ends_held, on, on_held, states, held, w)
+            release(lo[w], hi[w], clock, both, ends, ends_filled, on, on_filled, states, filled, w)
         marks[CLOCK] = clock
         return 0
 
     return answer
 
 
-def _work(made: Specialised, asked: Workload, inputs: Inputs) -> Work:
+def _work(specialised: Specialised, workload: Workload, inputs: Inputs) -> Work:
     both = int(inputs.aggregate.cumulative)
-    cells = (*places(made, asked.cells), *places(made, asked.cells * both))
+    cells = (*places(specialised, workload.cells), *places(specialised, workload.cells * both))
     return Work((both,), (*cells, np.full(1, -1)))
 
 
 COVERING = covers(
     slicing_cover,
-    lambda made, begin, end: (),
+    lambda specialised, begin, end: (),
     name="slicing",
     words="each span into every slice that it covers",
     cost=lambda load: 3.0 + min((1.0 + 2.5 * load.varied) * (load.each - 1.0), 7.0) + 0.2 * load.each,

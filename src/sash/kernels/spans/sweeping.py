@@ -20,22 +20,22 @@ from sash.kernels.spans.layout import CLOCK, Workload
 from sash.kernels.spans.lists import LINKS, pool
 
 
-def _accumulated(made: Specialised, asked: Workload) -> Work:
-    starting, stopping = (np.zeros(asked.cells, made.state) for _ in range(2))
-    starts, stops = (np.zeros(asked.cells, np.int64) for _ in range(2))
-    between, marks = np.zeros(1, made.state), np.zeros(cumulative.MARKS, np.int64)
+def _accumulated(specialised: Specialised, workload: Workload) -> Work:
+    starting, stopping = (np.zeros(workload.cells, specialised.state) for _ in range(2))
+    starts, stops = (np.zeros(workload.cells, np.int64) for _ in range(2))
+    between, marks = np.zeros(1, specialised.state), np.zeros(cumulative.MARKS, np.int64)
     marks[CLOCK] = -1
     return Work((), (starting, starts, stopping, stops, between, marks))
 
 
-def _selected(made: Specialised, asked: Workload) -> Work:
-    links, lists, marks = pool(LINKS, asked.cells, selective.MARKS)
-    kept, ends = np.zeros(asked.cells, made.state), np.zeros(asked.cells, np.int64)
-    return Work((), (*lists, kept, ends), links, marks)
+def _selected(specialised: Specialised, workload: Workload) -> Work:
+    links, lists, marks = pool(LINKS, workload.cells, selective.MARKS)
+    candidates, ends = np.zeros(workload.cells, specialised.state), np.zeros(workload.cells, np.int64)
+    return Work((), (*lists, candidates, ends), links, marks)
 
 
-def _work(made: Specialised, asked: Workload, inputs: Inputs) -> Work:
-    return (_selected if inputs.aggregate.selective else _accumulated)(made, asked)
+def _work(specialised: Specialised, workload: Workload, inputs: Inputs) -> Work:
+    return (_selected if inputs.aggregate.selective else _accumulated)(specialised, workload)
 
 
 def _kernel(aggregate: Aggregate) -> Kernel:

@@ -57,11 +57,11 @@ def sweeping_cumulative(agg: Any) -> Any:
         marks[FROM], marks[TO] = lo, max(hi, marks[TO])
 
     @agg.function
-    def release(lo, hi, starting, starts, stopping, stops, between, marks, states, held, w):  # type: ignore[no-untyped-def]
+    def release(lo, hi, starting, starts, stopping, stops, between, marks, states, filled, w):  # type: ignore[no-untyped-def]
         sweep(lo, hi, starting, starts, stopping, stops, between, marks)
         if marks[LIVE] != 0:
             store(states, w, load(between, 0))
-            held[w] = 1
+            filled[w] = 1
 
     def answer(
         values: Values,
@@ -71,7 +71,7 @@ def sweeping_cumulative(agg: Any) -> Any:
         hi: Marks,
         postpone: int,
         states: States,
-        held: Flags,
+        filled: Flags,
         starting: States,
         starts: Marks,
         stopping: States,
@@ -84,7 +84,7 @@ def sweeping_cumulative(agg: Any) -> Any:
             if last[i] > marks[CLOCK]:
                 while done < len(lo) and hi[done] + postpone <= last[i]:
                     w = done
-                    release(lo[w], hi[w], starting, starts, stopping, stops, between, marks, states, held, w)
+                    release(lo[w], hi[w], starting, starts, stopping, stops, between, marks, states, filled, w)
                     done += 1
                 oldest = last[i] - cells + 1
                 if marks[FROM] < oldest:  # the lines must not lie where cells are let go
@@ -100,7 +100,7 @@ def sweeping_cumulative(agg: Any) -> Any:
             if last[i] > marks[CLOCK] - cells:
                 put(stopping, stops, last[i] % cells, partial)
         for w in range(done, len(lo)):
-            release(lo[w], hi[w], starting, starts, stopping, stops, between, marks, states, held, w)
+            release(lo[w], hi[w], starting, starts, stopping, stops, between, marks, states, filled, w)
         return 0
 
     return answer

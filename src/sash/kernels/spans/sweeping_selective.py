@@ -40,50 +40,50 @@ def sweeping_selective(agg: Any) -> Any:
     lift, combine, same, load, store = agg.lift, agg.combine, agg.same, agg.load, agg.store
 
     @agg.function
-    def enter(partial, end, kept, ends, marks):  # type: ignore[no-untyped-def]
+    def enter(partial, end, candidates, ends, marks):  # type: ignore[no-untyped-def]
         room, head, count = len(ends), marks[HEAD], marks[KEPT]
         later = seek(ends, marks, end)
         begin = later  # those from begin to before later are no better than the new one
         if later < count:
-            best = load(kept, (head + later) % room)
+            best = load(candidates, (head + later) % room)
             if same(combine(best, partial), best):
                 return
             if ends[(head + later) % room] == end:
                 later += 1
-        while begin > 0 and same(combine(load(kept, (head + begin - 1) % room), partial), partial):
+        while begin > 0 and same(combine(load(candidates, (head + begin - 1) % room), partial), partial):
             begin -= 1
         move = begin + 1 - later
         if move > 0:
             for k in range(head + count - 1, head + later - 1, -1):
-                store(kept, (k + 1) % room, load(kept, k % room))
+                store(candidates, (k + 1) % room, load(candidates, k % room))
                 ends[(k + 1) % room] = ends[k % room]
         elif move < 0:
             for k in range(head + later, head + count):
-                store(kept, (k + move) % room, load(kept, k % room))
+                store(candidates, (k + move) % room, load(candidates, k % room))
                 ends[(k + move) % room] = ends[k % room]
-        store(kept, (head + begin) % room, partial)
+        store(candidates, (head + begin) % room, partial)
         ends[(head + begin) % room] = end
         marks[KEPT] = count + move
 
     @agg.function
-    def sweep(values, last, hi, links, events, heads, tails, kept, ends, marks):  # type: ignore[no-untyped-def]
+    def sweep(values, last, hi, links, events, heads, tails, candidates, ends, marks):  # type: ignore[no-untyped-def]
         for cell in range(marks[TO], min(hi, marks[CLOCK] + 1)):
             place, length = cell % len(heads), 0
             link = heads[place]
             while link >= 0:
                 event = events[link]
-                enter(lift(values, event, event), last[event], kept, ends, marks)
+                enter(lift(values, event, event), last[event], candidates, ends, marks)
                 link = links[link]
                 length += 1
             let_go(links, marks, heads, tails, place, length)
         marks[TO] = max(hi, marks[TO])
 
     @agg.function
-    def release(lo, kept, ends, marks, states, held, w):  # type: ignore[no-untyped-def]
+    def release(lo, candidates, ends, marks, states, filled, w):  # type: ignore[no-untyped-def]
         place = seek(ends, marks, lo)
         if place < marks[KEPT]:
-            store(states, w, load(kept, (marks[HEAD] + place) % len(ends)))
-            held[w] = 1
+            store(states, w, load(candidates, (marks[HEAD] + place) % len(ends)))
+            filled[w] = 1
 
     def answer(
         values: Values,
@@ -93,13 +93,13 @@ def sweeping_selective(agg: Any) -> Any:
         hi: Marks,
         postpone: int,
         states: States,
-        held: Flags,
+        filled: Flags,
         start: int,
         links: Marks,
         events: Marks,
         heads: Marks,
         tails: Marks,
-        kept: States,
+        candidates: States,
         ends: Marks,
         marks: Marks,
     ) -> int:
@@ -108,11 +108,11 @@ def sweeping_selective(agg: Any) -> Any:
             if last[i] > marks[CLOCK]:
                 while marks[DONE] < len(lo) and hi[marks[DONE]] + postpone <= last[i]:
                     w = marks[DONE]
-                    sweep(values, last, hi[w], links, events, heads, tails, kept, ends, marks)
-                    release(lo[w], kept, ends, marks, states, held, w)
+                    sweep(values, last, hi[w], links, events, heads, tails, candidates, ends, marks)
+                    release(lo[w], candidates, ends, marks, states, filled, w)
                     marks[DONE] += 1
                 oldest = last[i] - cells + 1
-                sweep(values, last, oldest, links, events, heads, tails, kept, ends, marks)
+                sweep(values, last, oldest, links, events, heads, tails, candidates, ends, marks)
                 gone = seek(ends, marks, oldest)
                 marks[HEAD] = (marks[HEAD] + gone) % len(ends)
                 marks[KEPT] -= gone
@@ -122,10 +122,10 @@ def sweeping_selective(agg: Any) -> Any:
                     return i
                 append(links, events, marks, heads, tails, first[i] % cells, i)
             elif last[i] > marks[CLOCK] - cells:
-                enter(lift(values, i, i), last[i], kept, ends, marks)
+                enter(lift(values, i, i), last[i], candidates, ends, marks)
         for w in range(marks[DONE], len(lo)):
-            sweep(values, last, hi[w], links, events, heads, tails, kept, ends, marks)
-            release(lo[w], kept, ends, marks, states, held, w)
+            sweep(values, last, hi[w], links, events, heads, tails, candidates, ends, marks)
+            release(lo[w], candidates, ends, marks, states, filled, w)
         return len(first)
 
     return answer

@@ -26,11 +26,11 @@ def tuple_buckets(agg: Any) -> Any:
     lift, add = agg.lift, adding(agg)
 
     @agg.function
-    def release(values, links, events, heads, tails, marks, states, held, w):  # type: ignore[no-untyped-def]
+    def release(values, links, events, heads, tails, marks, states, filled, w):  # type: ignore[no-untyped-def]
         place, length = w % len(heads), 0
         link = heads[place]
         while link >= 0:
-            add(states, held, w, lift(values, events[link], events[link]))
+            add(states, filled, w, lift(values, events[link], events[link]))
             link = links[link]
             length += 1
         let_go(links, marks, heads, tails, place, length)
@@ -44,7 +44,7 @@ def tuple_buckets(agg: Any) -> Any:
         postpone: int,
         widest: int,
         states: States,
-        held: Flags,
+        filled: Flags,
         start: int,
         links: Marks,
         events: Marks,
@@ -55,7 +55,7 @@ def tuple_buckets(agg: Any) -> Any:
         for i in range(start, len(first)):
             marks[CLOCK] = max(marks[CLOCK], last[i])
             while marks[DONE] < len(lo) and hi[marks[DONE]] + postpone <= marks[CLOCK]:
-                release(values, links, events, heads, tails, marks, states, held, marks[DONE])
+                release(values, links, events, heads, tails, marks, states, filled, marks[DONE])
                 marks[DONE] += 1
             w = opened(hi, marks[DONE], first[i])
             if marks[LEFT] < opened(hi, w, last[i] + widest) - w:
@@ -65,15 +65,15 @@ def tuple_buckets(agg: Any) -> Any:
                     append(links, events, marks, heads, tails, w % len(heads), i)
                 w += 1
         for w in range(marks[DONE], len(lo)):
-            release(values, links, events, heads, tails, marks, states, held, w)
+            release(values, links, events, heads, tails, marks, states, filled, w)
         return len(first)
 
     return answer
 
 
-def _work(made: Specialised, asked: Workload, inputs: Inputs) -> Work:
-    links, lists, marks = pool(LINKS, asked.windows, DONE + 1)
-    return Work((asked.widest,), tuple(lists), links, marks, asked.windows)
+def _work(specialised: Specialised, workload: Workload, inputs: Inputs) -> Work:
+    links, lists, marks = pool(LINKS, workload.windows, DONE + 1)
+    return Work((workload.widest,), tuple(lists), links, marks, workload.windows)
 
 
 ANSWERING = answers_windows(

@@ -35,7 +35,7 @@ def walking(add: Callable[..., Any], remove: Callable[..., Any], answer: Callabl
     """
 
     def walk(  # type: ignore[no-untyped-def]
-        codes, lo, a, b, hi, own, order, asked, r0, r1, in_place, counts, index, extra, out, other
+        codes, lo, a, b, hi, own, order, askers, r0, r1, in_place, counts, index, extra, out, other
     ):
         held = np.int64(0)
         left = left_end = right = right_end = np.int64(0)  # the rows that are counted: two ranges
@@ -87,7 +87,7 @@ def walking(add: Callable[..., Any], remove: Callable[..., Any], answer: Callabl
             alone = np.int64(own[row]) if len(own) else np.int64(-1)
             if alone >= 0:
                 held = add(codes[np.uint64(alone)], counts, index, extra, held)
-            answer(row, asked, counts, index, extra, held, out, other)
+            answer(row, askers, counts, index, extra, held, out, other)
             if alone >= 0:
                 held = remove(codes[np.uint64(alone)], counts, index, extra, held)
             for j in range(hole, hole_end):
@@ -180,11 +180,11 @@ def back_and_forth(block: np.ndarray, lowest: np.ndarray, highest: np.ndarray, b
     return int((highest - lowest).sum() + np.abs(first[1:] - last[:-1]).sum())
 
 
-def sorted_by(keys: np.ndarray, kinds: int, order: np.ndarray | None) -> np.ndarray:
+def sorted_by(keys: np.ndarray, codes: int, order: np.ndarray | None) -> np.ndarray:
     """Rows sorted by keys in [0, kinds), those of one key as they stand in an order."""
     out = np.empty(len(keys), keys.dtype)
-    given = np.arange(len(keys), dtype=keys.dtype) if order is None else order
-    _counting_sort(keys, given, np.zeros(kinds + 1, keys.dtype), out)
+    rows = np.arange(len(keys), dtype=keys.dtype) if order is None else order
+    _counting_sort(keys, rows, np.zeros(codes + 1, keys.dtype), out)
     return out
 
 
@@ -201,8 +201,8 @@ def _extremes(lo: Any, hi: Any, bits: int, lowest: Any, highest: Any) -> int:
 def _counting_sort(keys: Any, order: Any, starts: Any, out: Any) -> int:
     for i in range(len(keys)):
         starts[np.uint64(keys[i]) + np.uint64(1)] += 1
-    for kind in range(1, len(starts)):
-        starts[kind] += starts[kind - 1]
+    for code in range(1, len(starts)):
+        starts[code] += starts[code - 1]
     for k in range(len(order)):
         key = np.uint64(keys[order[k]])
         out[starts[key]] = order[k]

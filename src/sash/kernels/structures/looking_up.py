@@ -35,14 +35,16 @@ def fold_by_index(
     aggregate = inputs.aggregate
     if bounds.holes and aggregate.returns != "value" and not aggregate.selective:
         raise Refused(f"{aggregate.name} is answered by rows that follow each other; these frames have holes")
-    made, lifted = specialise(kernel, aggregate, inputs.dtypes), inputs.lifted(values)
-    out = Answered(np.empty(len(bounds), made.answer), np.ones(len(bounds), np.bool_))
+    specialised, lifted = specialise(kernel, aggregate, inputs.dtypes), inputs.lifted(values)
+    out = Answered(np.empty(len(bounds), specialised.answer), np.ones(len(bounds), np.bool_))
     index = build(inputs, lifted, rows, widest(bounds))
 
     def answer(first: int, last: int) -> None:
         for start in range(first, last, SLICE):
             stop = min(start + SLICE, last)
-            made.run(lifted, *index, *widened(bounds, start, stop), (out.values[start:stop], out.valid[start:stop]))
+            specialised.run(
+                lifted, *index, *widened(bounds, start, stop), (out.values[start:stop], out.valid[start:stop])
+            )
 
     cut = shares(len(bounds), least=1 << 13) if aggregate.compiled else [(0, len(bounds))]
     together([partial(answer, *share) for share in cut])

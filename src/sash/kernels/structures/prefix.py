@@ -98,14 +98,14 @@ def prefix(agg: Any) -> Any:
 
 def build(inputs: Inputs, values: tuple[Any, ...], rows: int, widest: int) -> tuple[np.ndarray, ...]:
     """What the frames are answered from: the prefix of each row in its run, and what is before each run."""
-    made, aggregate = specialise(prefix_build, inputs.aggregate, inputs.dtypes), inputs.aggregate
-    if aggregate.compiled and not exact(made.state):
+    specialised, aggregate = specialise(prefix_build, inputs.aggregate, inputs.dtypes), inputs.aggregate
+    if aggregate.compiled and not exact(specialised.state):
         raise Refused(f"prefix needs exact partials; those of {aggregate.name} are floats, whose differences drift")
     runs = (rows + (1 << RUN) - 1) >> RUN
-    prefixes, before = np.empty(rows, made.state), np.empty(max(runs, 1), made.state)
+    prefixes, before = np.empty(rows, specialised.state), np.empty(max(runs, 1), specialised.state)
     cut = shares(runs, least=16) if aggregate.compiled else [(0, runs)]
-    together([partial(made.run, values, rows, *share, 0, prefixes, before) for share in cut])
-    made.run(values, rows, 0, 0, runs, prefixes, before)
+    together([partial(specialised.run, values, rows, *share, 0, prefixes, before) for share in cut])
+    specialised.run(values, rows, 0, 0, runs, prefixes, before)
     if not aggregate.compiled and any(isinstance(leaf, float) for leaf in leaves(list(prefixes))):
         raise Refused(f"prefix needs exact partials; some of {aggregate.name} are floats, whose differences drift")
     return prefixes, before

@@ -33,13 +33,13 @@ def select(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple
 
     The second array is empty unless asked for.
     """
-    found = np.empty(len(bounds), ranked.rank.dtype)
+    first = np.empty(len(bounds), ranked.rank.dtype)
     after = np.empty(len(bounds) if second else 0, ranked.rank.dtype)
     together(
-        partial(_select, ranked.rank, *bounds.arrays, k, r0, r1, int(second), empty_bitset(len(ranked)), found, after)
+        partial(_select, ranked.rank, *bounds.arrays, k, r0, r1, int(second), empty_bitset(len(ranked)), first, after)
         for r0, r1 in shares(len(bounds))
     )
-    return found, after
+    return first, after
 
 
 def count_below(ranked: Ranked, bounds: Bounds, threshold: np.ndarray) -> np.ndarray:
