@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from bench.peers._spark import consumed, session, stored
 from bench.peers.spark import SLIDING, SO_FAR, asked, trades
 from sash import functions as sf
-from sash.spark.udfs import table_udf
+from sash.spark.passing import table_udf
 
 TITLE = "Where the time of a query on Spark goes"
 QUICK = False

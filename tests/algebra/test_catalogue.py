@@ -16,7 +16,7 @@ from every_function import AGGREGATES
 from oracle import oracle
 from sash import functions as sf
 from sash.algebra.catalogue import builtin
-from sash.engine.gathering import gathered
+from sash.engine.placing import gathered
 from sash.errors import Overflow
 from sash.kernels.fifo import slide
 from strategies import doubles

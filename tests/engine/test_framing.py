@@ -185,8 +185,7 @@ def compare(frame, table, start_offsets=None, end_offsets=None):
         key=array,
         descending=descending,
         nulls_first=nulls_first,
-        start_offsets=start_offsets,
-        end_offsets=end_offsets,
+        offsets=(start_offsets, end_offsets),
     )
     forward = check_form(framed.bounds, segments)
     for begin, end in pairwise(segments):
@@ -300,7 +299,7 @@ def test_short_floats_reach_what_their_sums_reach():
     for start in (-0.1, Decimal("-0.1"), pa.array([-0.1] * 3), pa.array([Decimal("-0.1")] * 3)):
         each = start if isinstance(start, pa.Array) else None
         frame = Window.orderBy("k").rangeBetween(start if each is None else col("a"), 0).frame
-        framed = frame_bounds(frame, segments=np.array([0, 3]), peers=np.arange(3), key=keys, start_offsets=each)
+        framed = frame_bounds(frame, segments=np.array([0, 3]), peers=np.arange(3), key=keys, offsets=(each, None))
         assert framed.bounds.sizes().tolist() == [1, 2, 1]
 
 
@@ -363,7 +362,7 @@ def test_duckdb_holds_the_same_rows(exclude, order):
             key=keys[key],
             descending="desc" in order,
             nulls_first="first" in order,
-            start_offsets=pa.array([row[2] for row in rows]),
+            offsets=(pa.array([row[2] for row in rows]), None),
         )
         words = words or "range between unbounded preceding and current row"
         query = (
@@ -455,11 +454,11 @@ def test_each_row_may_have_an_interval_of_its_own():
     hours = pa.array([datetime(2024, 1, 1, hour) for hour in range(4)])
     spans = pa.array([timedelta(hours=-n) for n in (1, 1, 2, 0)])
     window = DAYS.rangeBetween(col("back"), 0)
-    assert frames(window, hours, start_offsets=spans) == [[0], [0, 1], [0, 1, 2], [3]]
+    assert frames(window, hours, offsets=(spans, None)) == [[0], [0, 1], [0, 1, 2], [3]]
     days = pa.array([date(2024, 1, 31), date(2024, 2, 1), date(2024, 2, 29)])
     months = pa.array([(0, -1, 0), (0, -1, 0), (-1, 2, 0)], pa.month_day_nano_interval())
-    assert frames(window, days, start_offsets=months) == [[0], [0, 1], [0, 1, 2]]
-    assert frames(window, days, start_offsets=np.array([0, 0, -28])) == [[0], [1], [1, 2]]
+    assert frames(window, days, offsets=(months, None)) == [[0], [0, 1], [0, 1, 2]]
+    assert frames(window, days, offsets=(np.array([0, 0, -28]), None)) == [[0], [1], [1, 2]]
 
 
 def test_without_an_order_all_rows_of_a_partition_are_peers():
@@ -493,15 +492,15 @@ def test_offsets_of_rows_must_be_known(kind):
     make = {"rows": DAYS.rowsBetween, "groups": DAYS.groupsBetween, "range": DAYS.rangeBetween}[kind]
     window, key = make(col("a"), 0), pa.array([1, 2])
     with pytest.raises(SashError, match=f"{kind}Between: start must not be NULL"):
-        frames(window, key, start_offsets=pa.array([1, None]))
+        frames(window, key, offsets=(pa.array([1, None]), None))
     with pytest.raises(SashError, match=f"{kind}Between: start must have an offset for each of 2 rows, got 1"):
-        frames(window, key, start_offsets=np.array([1]))
+        frames(window, key, offsets=(np.array([1]), None))
     if kind == "range":
         with pytest.raises(SashError, match=r"start must be finite where the order key.*int64, got a column with NaN"):
-            frames(window, key, start_offsets=np.array([0.0, NAN]))
+            frames(window, key, offsets=(np.array([0.0, NAN]), None))
     else:
         with pytest.raises(SashError, match="must be a column of whole numbers, got one of type double"):
-            frames(window, key, start_offsets=np.array([0.0, 1.0]))
+            frames(window, key, offsets=(np.array([0.0, 1.0]), None))
 
 
 @given(st.data(), ordered(ROW_BOUNDS, ROW_BOUNDS), st.sampled_from(EXCLUSIONS))

@@ -16,8 +16,7 @@ from bench.harness import Bench
 from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import routine, specialise
 from sash.kernels.fifo import Sliding
-from sash.kernels.fifo.boundary import CHUNK
-from sash.kernels.fifo.chunking import chunk_for_counts
+from sash.kernels.fifo.boundary import CHUNK, chunk_for_counts
 from sash.kernels.slices.folding import run_folding
 
 PAPER = ("recalc", "two_stacks", "slick_deque", "sba", "pba")  # the lines of its figures

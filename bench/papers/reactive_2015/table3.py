@@ -13,7 +13,7 @@ import pyarrow as pa
 from bench.harness.experiment import Bench
 from bench.papers.reactive_2015._common import costs, crossing, full_window, numbers, quotient, sliding
 from sash.algebra.catalogue import builtin
-from sash.engine.gathering import gathered
+from sash.engine.placing import gathered
 
 TITLE = "Table 3: from which window size on the reactive aggregator pays off"
 INT, DOUBLE = np.int32, np.float64

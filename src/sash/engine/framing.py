@@ -35,20 +35,20 @@ def frame_bounds(
     key: Any = None,
     descending: bool = False,
     nulls_first: bool = True,
-    start_offsets: Any = None,
-    end_offsets: Any = None,
+    offsets: tuple[Any, Any] = (None, None),
 ) -> Framed:
     """Bounds of a frame for every position.
 
     ``segments`` is where each partition starts, and then the number of rows. ``peers`` is the position at which
     each row's peers start; without it all rows of a partition are peers. RANGE with an offset needs ``key``, the
-    order key by position. Where a bound is a column, its offsets are by position too; negative is preceding.
+    order key by position. ``offsets`` are those of the start and the end, by position too, where a bound is a column;
+    negative is preceding.
     """
     rows = _Rows(segments, peers, nulls_first)
     keys = RangeKeys(key, descending) if frame.kind == "range" and frame.has_offset else None
     start_in, end_in = CLOSED[frame.closed]
-    lo = _edge(rows, frame.kind, frame.start, keys, start_offsets, stops=False, past=not start_in)
-    hi = _edge(rows, frame.kind, frame.end, keys, end_offsets, stops=True, past=end_in)
+    lo = _edge(rows, frame.kind, frame.start, keys, offsets[0], stops=False, past=not start_in)
+    hi = _edge(rows, frame.kind, frame.end, keys, offsets[1], stops=True, past=end_in)
     bounds = _settled(rows, frame, lo, hi)
     if frame.exclude == "no others":
         return Framed(bounds)
@@ -67,7 +67,7 @@ def selected_before(selected: np.ndarray) -> np.ndarray:
 
 
 def remapped(bounds: Bounds, selected: np.ndarray | None) -> Bounds:
-    """The same frames over the indices of rows kept, given a mask, or the counts that ``kept_before`` gives for it."""
+    """The same frames over the indices of rows that are selected, by a mask or by its ``selected_before``."""
     if selected is None:
         return bounds
     before = selected_before(selected) if selected.dtype == np.bool_ else selected

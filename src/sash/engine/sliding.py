@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate, Call
-from sash.engine.gathering import gathered
+from sash.engine.placing import gathered
 from sash.kernels.answers import Answered
 from sash.kernels.fifo import slide as slide_values
 

@@ -184,9 +184,7 @@ class SortedPartitions:
         return self._frames.once(frame.key, lambda: self._framed(frame))
 
     def _framed(self, frame: Any) -> Framed:
-        offsets = []
-        for bound in (frame.start, frame.end):
-            offsets.append(None if bound.column is None else self.column(bound.column))
+        start, end = (None if bound.column is None else self.column(bound.column) for bound in (frame.start, frame.end))
         by_key = frame.kind == "range" and len(self.order) == 1
         first = self.order[0] if by_key else None
         alone = frame.kind == "rows" and frame.exclude in ("no others", "current row")
@@ -197,8 +195,7 @@ class SortedPartitions:
             key=self.column(first.column) if first else None,
             descending=first.descending if first else False,
             nulls_first=first.nulls_first if first else True,
-            start_offsets=offsets[0],
-            end_offsets=offsets[1],
+            offsets=(start, end),
         )
 
     def remaining(self, condition: Expression | None, known: tuple[Expression, ...]) -> Selection:

@@ -1,4 +1,4 @@
-"""Answers of a batch of frames, as windows give them."""
+"""Bounds of a batch of frames as kernels take them, and the answers as they give them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from sash.algebra import Aggregate
 from sash.errors import SashError
 from sash.kernels.compiling import interpreted
+from sash.windows.bounds import CONSTANT, Bounds
 
 
 class Answered(NamedTuple):
@@ -52,3 +53,23 @@ def _fill(aggregate: Aggregate, out: Answered) -> None:
         raise SashError(
             f"{aggregate.name}: empty must be like the answers of lower, {out.values.dtype}, got {aggregate.empty!r}"
         ) from None
+
+
+SLICE = 1 << 15  # frames whose bounds are widened at once
+NONE = np.zeros(0, np.int64)
+
+
+def widened(bounds: Bounds, first: int, last: int) -> tuple[np.ndarray, ...]:
+    """The arrays lo, a, b, hi and own of some frames as kernels take them; without holes, the last three are one."""
+    lo, hi = (array[first:last].astype(np.int64, copy=False) for array in (bounds.lo, bounds.hi))
+    if not bounds.holes:
+        return lo, hi, hi, hi, NONE
+    a, b, own = (array[first:last].astype(np.int64, copy=False) for array in (bounds.a, bounds.b, bounds.own))
+    return lo, a, b, hi, own
+
+
+def widest(bounds: Bounds) -> int:
+    """How many rows the largest piece of a frame holds, at most."""
+    if bounds.shape == CONSTANT:
+        return max(min(bounds.before + bounds.after + 1, bounds.length), 0)
+    return int(np.max(bounds.hi - bounds.lo, initial=0))

@@ -18,10 +18,10 @@ from sash.spark import failures
 from sash.spark.exchanges import ALONE, RANGED, Exchange, exchanges, tie_breakers_of, warn_of
 from sash.spark.inputs import Inputs
 from sash.spark.others import Pairing, first_rows, names_of, paired, pairings, sampled, sides_of
+from sash.spark.passing import table_udf
 from sash.spark.ranged import Ranged, find_cuts, summarised_names
 from sash.spark.sides import types_of as sides_types
 from sash.spark.skew import Skew
-from sash.spark.udfs import table_udf
 from sash.spark.worker import answers_of, evaluation, types_of
 from sash.windows.over import Over
 

@@ -23,9 +23,9 @@ from sash.expressions.columns import Expression, Name
 from sash.libraries import is_spark
 from sash.options import asked_memory
 from sash.spark.inputs import Inputs
+from sash.spark.passing import table_udf
 from sash.spark.queries import as_frame
 from sash.spark.sides import AT, KEY, SIDE, Sides, evaluation, of_table
-from sash.spark.udfs import table_udf
 from sash.windows.others import pair_words
 from sash.windows.over import Over
 

@@ -1,18 +1,23 @@
-"""Tables of a stream on their way through Spark: which columns travel, under which names, and of which types."""
+"""What goes to workers and comes back: rows numbered and narrowed, tables by the batch, functions over batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import StructField, StructType
 
 from sash.engine.streams.scheme import Scheme
 from sash.errors import SashError
 from sash.expressions.binding import check_names
 from sash.expressions.naming import quoted
+from sash.spark.by_value import shipped
 
 COMPUTED = "__sash_"
 
@@ -64,3 +69,9 @@ def refuse_unknown(answers: pa.Schema) -> None:
             raise SashError(
                 f"{field.name}: Spark must know the type of the answer, which here only the rows would tell"
             )
+
+
+def table_udf(function: Any, answers: pa.Schema) -> Any:
+    """A UDF that gives a struct of answers; the optimiser must not move filters or limits across it."""
+    fields = StructType([StructField(field.name, from_arrow_type(field.type)) for field in answers])
+    return arrow_udf(shipped(function), fields).asNondeterministic()  # type: ignore[call-overload]

@@ -22,7 +22,7 @@ from sash.engine.memory import within_memory
 from sash.engine.reading import rewritten
 from sash.engine.streams.bounded import answer_partials, answer_rows
 from sash.engine.streams.bounded import fold as fold_rows
-from sash.engine.streams.cell_tables import KEY
+from sash.engine.streams.cells import KEY
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.logged import folds_cells
@@ -143,17 +143,16 @@ class SparkSource(Source):
     def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
         """The answers, as a DataFrame."""
         operator = board._opened(emit, starts)
-        scheme, slicer = operator.scheme, operator.slicer
         answers = operator.answer_schema
         refuse_unknown(answers)
-        if folds_cells(scheme) and not late:
+        if folds_cells(operator.scheme) and not late:
             return self._by_partials(board, operator)
         schema = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
 
         def emitted(answers: pa.Table, aside: pa.Table) -> pa.Table:
             return with_late(answers, shown(aside)) if late else answers
 
-        return self._by_rows(board, scheme, slicer, emit, starts, schema, emitted, whole=late)
+        return self._by_rows(board, operator, schema, emitted, whole=late)
 
     def explain(self, board: Any) -> StreamPlan:
         """The plan, with columns of PySpark as they were given."""
@@ -164,23 +163,20 @@ class SparkSource(Source):
         operator = board._opened("final")
 
         schema = shown(Late.schema(operator.scheme.schema).empty_table()).schema
-        return self._by_rows(board, operator.scheme, operator.slicer, "final", False, schema,
-                             lambda _, aside: shown(aside), whole=True)  # fmt: skip
+        return self._by_rows(board, operator, schema, lambda _, aside: shown(aside), whole=True)
 
     def _by_rows(
         self,
         board: Any,
-        scheme: Scheme,
-        slicer: str,
-        emit: str,
-        starts: bool,
+        operator: Operator,
         schema: pa.Schema,
         emitted: Callable[[pa.Table, pa.Table], pa.Table],
         whole: bool,
     ) -> DataFrame:
-        """Move rows by key, and let one task have all rows of a key; ``given`` says what of answers and late rows."""
+        """Move rows by key, and let one task have all rows of a key; ``emitted`` says what of answers and late rows."""
         failures.foresee(self.frame.sparkSession)
         frame, settings, _, _ = self._read(board._settings, board._queries)
+        scheme, slicer, emit, starts = operator.scheme, operator.slicer, operator.emit, operator.with_starts
         names = list(scheme.schema.names) if whole or scheme.whole_rows else columns_of(scheme)
         needed = scheme if names == list(scheme.schema.names) else narrowed(scheme, names)
         keys = [spark_column(key if isinstance(key, Foreign) else bind(key, names)) for key in settings.key]

@@ -1,12 +1,14 @@
-"""Users' own aggregates by the names that queries call them by."""
+"""Functions by the names that queries call them by: built-in ones, of their declarations, and users' own."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from sash.algebra import Aggregate
+from sash.algebra.catalogue import FUNCTIONS, builtin
+from sash.algebra.catalogue.declaring import Function, Synonym
 from sash.errors import SashError
-from sash.sql.names import NAMES
 
 REGISTERED: dict[str, Aggregate] = {}
 
@@ -32,3 +34,30 @@ def register(aggregate: Aggregate) -> Aggregate:
         raise SashError(f"register takes an aggregate with a name of its own, got {name!r}, which is built in")
     REGISTERED[name.lower()] = aggregate
     return aggregate
+
+
+class Named(NamedTuple):
+    """A function, and the synonym by which it is called, if it is."""
+
+    function: Function
+    synonym: Synonym | None = None
+
+    @property
+    def in_spark(self) -> bool:
+        """Whether Spark has it by this name, and answers it as Sash does."""
+        return self.function.spark and self.synonym is None
+
+    @property
+    def framed(self) -> bool:
+        """Whether the frame applies without an order of its own, too."""
+        return bool(builtin(self.function.name, *self.function.examples_of_constants).framed)
+
+
+def _names(spans: bool) -> dict[str, Named]:
+    some = [each for each in FUNCTIONS.values() if each.in_sql and each.spans == spans]
+    others = {synonym.name: Named(each, synonym) for each in some for synonym in each.synonyms}
+    return {each.name: Named(each) for each in some} | others
+
+
+NAMES = _names(spans=False)
+OF_SPANS = _names(spans=True)  # in continuous queries alone

@@ -11,7 +11,7 @@ import sash
 from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import interpreted
 from sash.kernels.fifo import Sliding
-from sash.kernels.fifo.chunking import chunk_for_counts
+from sash.kernels.fifo.boundary import chunk_for_counts
 
 SIZES = (4, 7, 8, 9, 16, 33, 64)
 

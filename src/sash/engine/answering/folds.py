@@ -11,8 +11,7 @@ import pyarrow as pa
 from sash.algebra import Aggregate
 from sash.engine.answering.asking import Evaluation, Question, occurring
 from sash.engine.answering.inputs import Lifted, lifted
-from sash.engine.gathering import gathered
-from sash.engine.placing import Answer, Numbers, Taken, Whole
+from sash.engine.placing import Answer, Numbers, Taken, Whole, gathered
 from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError
 from sash.kernels.algorithm import DISTINCT_FOLD, FOLD

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from sash.engine.answering.asking import Evaluation, Question, occurring
 from sash.engine.answering.searching import positions_of, select
-from sash.engine.gathering import offsets_of
-from sash.engine.placing import Answer, Taken, Whole, take
+from sash.engine.placing import Answer, Taken, Whole, offsets_of, take
 from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sash.engine.memory import give_back
 from sash.engine.sizes import together
 from sash.engine.spilling.apart import groups
-from sash.engine.streams.cell_tables import KEY
+from sash.engine.streams.cells import KEY
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.operator import Operator
 from sash.expressions.evaluation import evaluate

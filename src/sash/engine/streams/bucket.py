@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.assigners.base import LEAST
-from sash.engine.streams.cell_tables import AT, KEY
+from sash.engine.streams.cells import AT, KEY
 from sash.engine.streams.lateness import missed_by
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.log import BucketLog, runs_of

@@ -7,9 +7,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from sash.engine.encoding import biased
 from sash.engine.streams.forest import Forest
+from sash.engine.streams.keys import Keys
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.restoring import flags_of, numbers_of, refuse_disorder
 from sash.kernels.slices.assigning import Assigning, Span, grown, span
@@ -28,6 +30,15 @@ class Column(NamedTuple):
 
     values: tuple[np.ndarray, ...]
     rows: np.ndarray | None
+
+
+class KeyedPositions(NamedTuple):
+    """Positions of rows, the number of each one's key (None for one key), how many keys there are, and the span."""
+
+    at: np.ndarray
+    codes: np.ndarray | None
+    keys: int
+    times: Span
 
 
 class Cells:
@@ -75,8 +86,8 @@ class Cells:
         if codes is None and times.ordered and edges.how_many(times.least, times.most) <= max(len(at) // 8, 64):
             tasks = [partial(self._in_order, at, edges, columns, *piece) for piece in pieces]
         else:
-            rows = (at, codes, keys, edges, columns, times.least, times.most)
-            tasks = [partial(self._folded, *rows, *piece) for piece in pieces]
+            rows = KeyedPositions(at, codes, keys, times)
+            tasks = [partial(self._folded, rows, edges, columns, *piece) for piece in pieces]
         self._wait(together(tasks))
 
     def _in_order(self, at: np.ndarray, edges: Edges, columns: list[Column], first: int, last: int) -> tuple[Any, ...]:
@@ -96,19 +107,11 @@ class Cells:
         return np.zeros(len(starts), np.int64), starts, states, filled
 
     def _folded(
-        self,
-        at: np.ndarray,
-        codes: np.ndarray | None,
-        keys: int,
-        edges: Edges,
-        columns: list[Column],
-        lo: int,
-        hi: int,
-        first: int,
-        last: int,
+        self, keyed: KeyedPositions, edges: Edges, columns: list[Column], first: int, last: int
     ) -> tuple[Any, ...]:
         """Keys, slices, states and flags of the cells that some of the rows make."""
-        assigning = Assigning(edges, lo, hi, last - first, keys)
+        at, codes = keyed.at, keyed.codes
+        assigning = Assigning(edges, keyed.times.least, keyed.times.most, last - first, keyed.keys)
         states = [np.zeros(0, layout.partial.state) for layout in self.layouts]
         filled = [np.zeros(0, np.uint8) for _ in self.layouts]
         for start in range(first, last, CHUNK):
@@ -267,3 +270,40 @@ class Cells:
         filled = [flags_of(parts, f"cell held {k}", len(key)) for k in range(len(self.layouts))]
         self.states = [layout.unpacked(parts, f"cell states {k}", filled[k]) for k, layout in enumerate(self.layouts)]
         self.key, self.at, self.filled = key, at, filled
+
+
+KEY, AT, STATE = "key", "at", "state"
+MOST = 1 << 30  # bytes of one array
+
+
+def cells_table(cells: Cells, keys: Keys, names: Sequence[str]) -> pa.Table:
+    """A row for each cell: the columns of its key, where its slice begins, and each partial as bytes, or NULL."""
+    cells = cells.packed()
+    columns = {f"{KEY} {k}": array for k, array in enumerate(keys.values(cells.key))}
+    columns[AT] = pa.array(cells.at)
+    for k, (states, filled) in enumerate(zip(cells.states, cells.filled, strict=True)):
+        rows, layout = max(MOST // max(states.dtype.itemsize, 256), 1), cells.layouts[k]
+        parts = [
+            layout.binary(states[at : at + rows], filled[at : at + rows]) for at in range(0, max(len(filled), 1), rows)
+        ]
+        columns[f"{STATE} {names[k]}"] = pa.chunked_array(parts, pa.binary())
+    return pa.table(columns)
+
+
+def take_cells(cells: Cells, keys: Keys, names: Sequence[str], table: pa.Table) -> None:
+    """Add the cells of a table, and merge those that are the same; a partial that it has not is of no row."""
+    if not table.num_rows:
+        return
+    codes = keys.numbers([table[name].combine_chunks() for name in table.column_names if name.startswith(KEY)])
+    codes = np.zeros(table.num_rows, np.int64) if codes is None else codes
+    states, filled = [], []
+    for k, layout in enumerate(cells.layouts):
+        name = f"{STATE} {names[k]}"
+        if name not in table.column_names:
+            states.append(np.zeros(table.num_rows, layout.partial.state))
+            filled.append(np.zeros(table.num_rows, np.uint8))
+            continue
+        column = table[name]
+        states.append(np.concatenate([layout.of_binary(chunk) for chunk in column.chunks]))
+        filled.append(column.is_valid().to_numpy().view(np.uint8))
+    cells.append(codes, table[AT].to_numpy(), states, filled)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.assigners.base import LEAST
-from sash.engine.streams.cell_tables import AT, KEY, STATE, cells_table
+from sash.engine.streams.cells import AT, KEY, STATE, cells_table
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.operator import Operator

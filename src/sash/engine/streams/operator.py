@@ -24,8 +24,7 @@ from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Positions
 from sash.engine.streams.assigners.by_time import TimePositions
 from sash.engine.streams.buffer import Buffer, ties
-from sash.engine.streams.cell_tables import cells_table, take_cells
-from sash.engine.streams.cells import Cells, Column
+from sash.engine.streams.cells import Cells, Column, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, Changes, Updates, WindowAnswers
 from sash.engine.streams.ended_windows import EndedWindows

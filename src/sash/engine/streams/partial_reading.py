@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from sash.algebra import Aggregate
 from sash.algebra.sharing import RULES, partial_key
-from sash.engine.streams.cell_tables import AT, KEY, STATE
+from sash.engine.streams.cells import AT, KEY, STATE
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.logged import ROW
 from sash.engine.streams.operator import Operator

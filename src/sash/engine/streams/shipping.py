@@ -13,7 +13,7 @@ from sash.engine.encoding import biased
 from sash.engine.memory import give_back
 from sash.engine.sizes import cut, together
 from sash.engine.streams.assigners.base import LEAST
-from sash.engine.streams.cell_tables import KEY
+from sash.engine.streams.cells import KEY
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 from sash.errors import SashError
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
-from sash.kernels.fifo.chunking import chunk_for_counts
 from sash.kernels.fifo.folding import slides
 from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
 from sash.kernels.threads import second_thread
@@ -386,3 +385,11 @@ SBA = slides(
     sba, "two partial windows that meet at a boundary", cost=lambda task: 5.0 if task.trailing else 16.0, offered=True
 )
 PBA = slides(pba, "boundary aggregation with a second thread", cost=lambda task: 12.0)
+
+
+def chunk_for_counts(size: int, slide: int = 1) -> int:
+    """Theorem 1: the slices in a chunk for windows of so many rows that slide by so many."""
+    slices, rest = size // slide, size % slide
+    if slices <= slide + rest + 1:
+        return max(slices, 1)
+    return (slide * (slices + 1) + rest + 1) // (slide + 1)

@@ -20,8 +20,7 @@ import numpy as np
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
 from sash.kernels.fifo.folding import slides
-from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, per_row
-from sash.kernels.fifo.restoring import in_ring
+from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, in_ring, per_row
 
 PLAIN = OWN  # from this row on, every link reaches just the next row
 

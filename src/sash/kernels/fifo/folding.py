@@ -17,10 +17,9 @@ import numpy as np
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused
 from sash.kernels.algorithm import FOLD, Need, Task
-from sash.kernels.answers import Answered, finished
+from sash.kernels.answers import Answered, finished, widest
 from sash.kernels.compiling import Kernel
 from sash.kernels.fifo.sliding import Sliding, SlidingAlgorithm
-from sash.kernels.frames import widest
 from sash.kernels.inputs import Inputs
 from sash.kernels.needs import forward, no_exclude
 from sash.kernels.threads import shares, together

@@ -19,8 +19,17 @@ from sash.errors import Refused, SashError
 from sash.kernels.algorithm import FOLD, Algorithm, Task, declared
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import Kernel, Specialised, specialise
-from sash.kernels.fifo.layout import FIRST, HEAD, HELD, RINGS, TAIL, twice_a_power_of_two
-from sash.kernels.fifo.restoring import refuse_marks, refuse_shapes, refuse_unless
+from sash.kernels.fifo.layout import (
+    FIRST,
+    HEAD,
+    HELD,
+    RINGS,
+    TAIL,
+    refuse_marks,
+    refuse_shapes,
+    refuse_unless,
+    twice_a_power_of_two,
+)
 from sash.kernels.fifo.surveying import survey
 from sash.kernels.inputs import Inputs, whole
 from sash.kernels.sealing import making, opened, sealed

@@ -32,7 +32,7 @@ import numpy as np
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused, SashError
 from sash.kernels.algorithm import DISTINCT_FOLD, Algorithm, Occurrences
-from sash.kernels.answers import Answered, finished
+from sash.kernels.answers import NONE, SLICE, Answered, finished, widened
 from sash.kernels.compiling import (
     Answers,
     Flags,
@@ -44,7 +44,6 @@ from sash.kernels.compiling import (
     routine,
     specialise,
 )
-from sash.kernels.frames import NONE, SLICE, widened
 from sash.kernels.inputs import Inputs
 from sash.kernels.needs import exact as exact_aggregate
 from sash.kernels.needs import forward, invertible, no_exclude

@@ -10,9 +10,8 @@ import numpy as np
 
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused
-from sash.kernels.answers import Answered, finished
+from sash.kernels.answers import SLICE, Answered, finished, widened, widest
 from sash.kernels.compiling import Kernel, specialise
-from sash.kernels.frames import SLICE, widened, widest
 from sash.kernels.inputs import Inputs
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds

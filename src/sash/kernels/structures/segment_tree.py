@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.algorithm import FOLD, Algorithm
+from sash.kernels.answers import NONE
 from sash.kernels.compiling import (
     Answers,
     Marks,
@@ -31,7 +32,6 @@ from sash.kernels.compiling import (
     specialise,
     trailing_zeros,
 )
-from sash.kernels.frames import NONE
 from sash.kernels.inputs import Inputs
 from sash.kernels.structures.looking_up import fold_by_index
 from sash.kernels.threads import shares, together
