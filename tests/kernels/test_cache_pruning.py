@@ -202,9 +202,9 @@ def test_a_lock_whose_file_was_deleted_meanwhile_is_not_taken_for_held(folder, m
         return real(descriptor, how)
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with trusted.open_folder(folder) as opened, locks.held(opened, "a.lock", patience=0) as descriptor:
+    with trusted.open_folder(folder) as opened, locks.lock_held(opened, "a.lock", patience=0) as descriptor:
         assert os.fstat(descriptor).st_ino == (folder / "a.lock").stat().st_ino
-        with locks.held(opened, "a.lock", patience=0) as second:
+        with locks.lock_held(opened, "a.lock", patience=0) as second:
             assert second is None
     assert waited
 
@@ -212,9 +212,9 @@ def test_a_lock_whose_file_was_deleted_meanwhile_is_not_taken_for_held(folder, m
 def test_a_file_system_that_does_not_count_names_is_borne(folder, monkeypatch):
     real = os.fstat
     monkeypatch.setattr(os, "fstat", lambda each: os.stat_result([*real(each)[:3], 0, *real(each)[4:]]))
-    with trusted.open_folder(folder) as opened, locks.held(opened, "a.lock", patience=0) as descriptor:
+    with trusted.open_folder(folder) as opened, locks.lock_held(opened, "a.lock", patience=0) as descriptor:
         assert descriptor is not None
-        with locks.held(opened, "a.lock", patience=0) as second:
+        with locks.lock_held(opened, "a.lock", patience=0) as second:
             assert second is None
 
 

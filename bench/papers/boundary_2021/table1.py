@@ -56,7 +56,7 @@ def counted(name: str, size: int) -> Counts:
         so_far = done[True]
         window.push(column[row : row + 1])
         counts.append(done[True] - so_far)
-    kinds, extra = window.made.parameters, {"flatfit": "links", "slick_deque": "places"}.get(name)
+    kinds, extra = window.specialised.parameters, {"flatfit": "links", "slick_deque": "places"}.get(name)
     kept = sum(len(array) for each, array in window.arrays.items() if kinds[each] == "States" or each == extra)
     return Counts(sum(counts) / len(counts), max(counts), kept, (done[False] - before) / len(counts))
 

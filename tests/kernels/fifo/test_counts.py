@@ -180,7 +180,7 @@ def test_stored_partials(name, most, size):
     aggregate = {"subtract_on_evict": SUM, "slick_deque": builtin("max")}.get(name, LETTERS)
     window = Sliding(aggregate.but(compiled=False, typed=None), np.int64, size=size, using=name)
     extra = {"flatfit": "links", "slick_deque": "places"}.get(name)
-    kinds = window.made.parameters
+    kinds = window.specialised.parameters
     stored = sum(len(a) for n, a in window.arrays.items() if kinds[n] == "States" or n == extra)
     assert stored <= most(size)
 
@@ -208,7 +208,7 @@ def test_sba_takes_three_where_answers_have_a_loop_of_their_own(size):
     window = Sliding(counter.aggregate, np.int64, size=size, using="sba")
     dividing = interpreted.namespace(counter.aggregate, "size")
     dividing.divides = True
-    window.made = replace(window.made, run=window.kernel.make(dividing))
+    window.specialised = replace(window.specialised, run=window.kernel.make(dividing))
     answers = window.push(np.arange(5 * size + 3)).values
     assert answers.tolist() == [tuple(range(max(0, end - size), end)) for end in range(1, 5 * size + 4)]
     assert counter.main <= 3 * (5 * size + 3)
