@@ -106,7 +106,7 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if dtype.value_type not in TEXTS:
         return _plain(column.cast(dtype.value_type))
     column = null_by_index(column)
-    if kind.ordered:
+    if dtype.ordered:
         return _of_one_order(column)
     if column.num_chunks > 1 and _may_overflow(column):
         return _plain(column.cast(dtype.value_type))
