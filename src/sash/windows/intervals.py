@@ -6,11 +6,12 @@ The three parts stay apart, as in Spark, since a month has no fixed number of da
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
 from sash.errors import SashError
+from sash.expressions.intervals import clock
 
 DAY = 86_400_000_000  # microseconds
 _SECOND = 1_000_000
@@ -26,7 +27,21 @@ _UNITS = {  # months, days and microseconds in one
     "millisecond": (0, 0, 1000),
     "microsecond": (0, 0, 1),
 }
-_PART = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]+)")
+_SHORT = {  # as polars, Go, Flink and many others write them
+    **dict.fromkeys(("y", "yr"), "year"),
+    "q": "quarter",
+    **dict.fromkeys(("mo", "mon"), "month"),
+    **dict.fromkeys(("w", "wk"), "week"),
+    "d": "day",
+    **dict.fromkeys(("h", "hr"), "hour"),
+    **dict.fromkeys(("m", "min"), "minute"),
+    **dict.fromkeys(("s", "sec"), "second"),
+    **dict.fromkeys(("ms", "msec", "milli"), "millisecond"),
+    **dict.fromkeys(("us", "µs", "usec", "micro"), "microsecond"),
+}
+_PART = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zµ]+)")
+_CLOCK = re.compile(r"\s*interval\s*'([^']*)'\s*(\w+)\s+to\s+(\w+)\s*", re.IGNORECASE)
+_MONTHS_OR_MINUTES = re.compile(r"\d\s*M(?![a-zA-Z])")
 _LIMITS = (2**31, 2**31, 2**63)  # as in Spark
 
 
@@ -46,22 +61,35 @@ class Interval:
 
     @classmethod
     def parse(cls, text: str, argument: str = "an interval") -> Interval:
-        """Read text such as "-5 minutes", "interval 1 day" or "2 hours 30 minutes"."""
+        """Read text such as "-5 minutes", "2h30m", "interval '5' minute" or "2 hours 30 minutes".
+
+        >>> Interval.parse("5m") == Interval.parse("5 mins") == Interval.parse("INTERVAL '5' MINUTE")
+        True
+        >>> print(Interval.parse("INTERVAL '1 02:30' DAY TO MINUTE"))
+        1 day 2 hours 30 minutes
+        """
+        if told := _CLOCK.fullmatch(text):
+            months, span = clock(told[1], told[2].lower(), told[3].lower())
+            return replace(cls.of(span), months=months.count)
+        if _MONTHS_OR_MINUTES.search(text):
+            raise SashError(
+                f"{argument} takes '1mo' for a month and '1m' for a minute, got {text!r}, which may be either"
+            )
         rest = re.sub(r"^\s*interval\b", "", text.lower().replace("'", " ")).strip()
         totals, at = [0, 0, 0], 0
         while at < len(rest) and (part := _PART.match(rest, at)):
             sign, number, word = part.groups()
-            unit = _UNITS.get(word.removesuffix("s"))
-            if unit is None or ("." in number and word.removesuffix("s") != "second"):
+            name = _unit(word)
+            if name is None or ("." in number and name != "second"):
                 break
-            amount = Decimal(sign + number)
+            unit, amount = _UNITS[name], Decimal(sign + number)
             for place, size in enumerate(unit):
                 totals[place] += int(amount * size)
             at = part.end()
         if not rest or at < len(rest) or any(not -limit <= n < limit for n, limit in zip(totals, _LIMITS, strict=True)):
             raise SashError(
                 f"{argument} takes whole numbers of {', '.join(_UNITS)}, such as '2 hours 30 minutes' "
-                f"(seconds may have a fraction), got {text!r}"
+                f"or '2h30m' (seconds may have a fraction), got {text!r}"
             )
         return cls(*totals)
 
@@ -99,6 +127,14 @@ class Interval:
         amounts += [("hour", hours), ("minute", minutes), ("second", Decimal(rest) / _SECOND)]
         words = [f"{amount} {unit}{'s' * (abs(amount) != 1)}" for unit, amount in amounts if amount]
         return " ".join(words) or "0 seconds"
+
+
+def _unit(word: str) -> str | None:
+    """The unit that a word stands for: its name, its short form, or one of these in plural."""
+    if word in _SHORT:
+        return _SHORT[word]
+    one = word.removesuffix("s")
+    return one if one in _UNITS else _SHORT.get(one) if len(one) > 1 else None
 
 
 def _split(amount: int, size: int) -> tuple[int, int]:
