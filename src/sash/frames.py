@@ -55,7 +55,7 @@ def withColumns(
         if frames.is_streaming(frame):
             return cast(Frame, frames.answer_stream(frame, columns, watermark, emit, late))
     elif _is_stream(frame):
-        from sash.engine.row_streams.batches import answer_stream
+        from sash.engine.row_streams.answer_stream import answer_stream
 
         return cast(Frame, answer_stream(frame, cast(Any, columns), watermark, emit, late))
     given = {"watermark": watermark is not None, "emit": emit != "final", "late": late}

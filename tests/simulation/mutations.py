@@ -4,7 +4,7 @@ from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from sash.engine.streams import history, log, pieces, shard, shipping, store
+from sash.engine.streams import chunked_parts, history, log, shard, shipping, store
 from sash.engine.streams.bucket import Bucket
 from sash.engine.streams.logged import LoggedOperator
 from sash.spark import shards
@@ -97,8 +97,8 @@ def heads_not_updated():
 def pieces_taken_for_the_same():
     """A piece as long as the one before it is not written."""
     return (
-        patch.object(pieces, "digest_of", lambda body: str(len(body))),
-        patch.object(pieces, "unchanged", lambda body, digest, part: body),
+        patch.object(chunked_parts, "digest_of", lambda body: str(len(body))),
+        patch.object(chunked_parts, "unchanged", lambda body, digest, part: body),
     )
 
 

@@ -12,7 +12,7 @@ from sash import Window, col
 from sash import functions as sf
 from sash.engine.evaluating import evaluate
 from sash.engine.reading import expressions_of
-from sash.engine.row_streams.asked import Asked
+from sash.engine.row_streams.row_scheme import RowScheme
 from sash.windows.intervals import Interval
 
 BY_KEY = Window.partitionBy("k").orderBy("ts")
@@ -62,8 +62,8 @@ class History:
     seconds: int
     random: random.Random
 
-    def asked(self, emit="final"):
-        return Asked(self.batches[0].schema, self.columns, Interval(0, 0, self.seconds * 1_000_000), emit)
+    def scheme(self, emit="final"):
+        return RowScheme(self.batches[0].schema, self.columns, Interval(0, 0, self.seconds * 1_000_000), emit)
 
     @property
     def rows(self):
@@ -112,7 +112,7 @@ def same(found, wanted, columns):
     assert found.schema == wanted.schema
     came = [name for name in found.column_names if name not in columns]
     assert rows_of(found.select(came)) == rows_of(wanted.select(came))
-    for spec in Asked(wanted.select(came).schema, columns).specifications:
+    for spec in RowScheme(wanted.select(came).schema, columns).by_window:
         read = {path[0] for over in spec.columns.values() for each in expressions_of(over) for path in each.paths}
         names = [*sorted(read), *spec.columns]
         more = rows_of(found.select(names)) - rows_of(wanted.select(names))

@@ -11,7 +11,7 @@ import sash
 from engine.row_streams.histories import BY_KEY, COLUMNS, RECENT, SO_FAR, expected, history, rows_of, same
 from sash import SashError, Window, col
 from sash import functions as sf
-from sash.engine.row_streams.operator import RowOperator
+from sash.engine.row_streams.row_operator import RowOperator
 from strategies import usually
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.string(), "v": pa.int64()})
@@ -26,14 +26,14 @@ def table(*rows):
 
 def run(history, emit="final"):
     """All rows that leave, and those that were late, with restarts on the way."""
-    asked = history.asked(emit)
-    operator, out, late = RowOperator(asked), [], []
+    scheme = history.scheme(emit)
+    operator, out, late = RowOperator(scheme), [], []
     for batch in history.batches:
         out.append(operator.push(batch))
         late.append(operator.late())
         if history.random.random() < 0.5:
             state = operator.snapshot()
-            operator = RowOperator(asked)
+            operator = RowOperator(scheme)
             operator.restore(state)
     out.append(operator.close())
     return pa.concat_tables(out), pa.concat_tables([*late, operator.late()])
@@ -65,7 +65,7 @@ def test_answers_do_not_depend_on_how_rows_come(seed):
 @given(st.integers(0, 10**6))
 def test_early_rows_leave_as_they_come_with_answers_from_what_is_there(seed):
     made = history(seed, many=60, ties=False)
-    operator, came, gone = RowOperator(made.asked("early")), [], []
+    operator, came, gone = RowOperator(made.scheme("early")), [], []
     for batch in made.batches:
         found = operator.push(batch)
         late = set(operator.late()["name"].to_pylist())

@@ -18,7 +18,7 @@ from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.answering.ranks import rank_counts
 from sash.engine.elsewhere import Elsewhere
-from sash.engine.row_streams.asked import Asked, Specification
+from sash.engine.row_streams.row_scheme import RowScheme, WindowColumns
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.formats import PartialFormat, format_of
 from sash.engine.streams.keys import Keys
@@ -39,29 +39,29 @@ from sash.windows.over import Over
 NONE = np.zeros(0, np.int64)
 
 
-class Some:
+class KeyedTable:
     """Rows with the number of each one's key."""
 
     def __init__(self, table: pa.Table, codes: np.ndarray) -> None:
         self.table, self.codes = table, codes
 
-    def where(self, mask: np.ndarray) -> Some:
+    def where(self, mask: np.ndarray) -> KeyedTable:
         """Those of a mask."""
-        return self if mask.all() else Some(self.table.filter(pa.array(mask)), self.codes[mask])
+        return self if mask.all() else KeyedTable(self.table.filter(pa.array(mask)), self.codes[mask])
 
 
-def joined(parts: list[Some]) -> Some:
+def joined(parts: list[KeyedTable]) -> KeyedTable:
     """Rows one behind the other."""
     if len(parts) == 1:
         return parts[0]
-    return Some(pa.concat_tables([part.table for part in parts]), np.concatenate([part.codes for part in parts]))
+    return KeyedTable(pa.concat_tables([part.table for part in parts]), np.concatenate([part.codes for part in parts]))
 
 
-class Partials:
+class PastPartials:
     """The partials of one expression, by the number of the partition."""
 
-    def __init__(self, asked: Asked, over: Over) -> None:
-        rows = SortedPartitions(asked.schema.empty_table(), over.window.partition, over.window.order)
+    def __init__(self, scheme: RowScheme, over: Over) -> None:
+        rows = SortedPartitions(scheme.schema.empty_table(), over.window.partition, over.window.order)
         _, given = counted(Question(rows, over))
         self.inputs = Inputs(given.aggregate, tuple(column.dtype for column in given.columns))
         self.dtype = state_of(self.inputs)
@@ -116,15 +116,15 @@ class Before(Elsewhere):
 
 
 class Past:
-    """The past of one specification."""
+    """The past of the expressions over one partition and order."""
 
-    def __init__(self, asked: Asked, spec: Specification) -> None:
-        self.asked, self.spec = asked, spec
-        self.keys = Keys([infer(each, asked.schema) for each in spec.window.partition])
-        self.partials = {name: Partials(asked, spec.columns[name]) for name in spec.partials}
-        self.counts = {name: np.zeros((0, 2), np.int64) for name in spec.counts}
-        nothing = asked.schema.empty_table().select(list(asked.needed))
-        self.few, self.last = Some(nothing, NONE), Some(nothing, NONE)
+    def __init__(self, scheme: RowScheme, window_columns: WindowColumns) -> None:
+        self.scheme, self.window_columns = scheme, window_columns
+        self.keys = Keys([infer(each, scheme.schema) for each in window_columns.window.partition])
+        self.partials = {name: PastPartials(scheme, window_columns.columns[name]) for name in window_columns.partials}
+        self.counts = {name: np.zeros((0, 2), np.int64) for name in window_columns.counts}
+        nothing = scheme.schema.empty_table().select(list(scheme.needed))
+        self.few, self.last = KeyedTable(nothing, NONE), KeyedTable(nothing, NONE)
 
     @property
     def formats(self) -> list[PartialFormat]:
@@ -141,12 +141,12 @@ class Past:
     @property
     def stays(self) -> bool:
         """Whether something is known of every partition that there ever was."""
-        return self.spec.has_past
+        return self.window_columns.has_past
 
     def _numbers(self, rows: SortedPartitions) -> np.ndarray:
         """The number of each segment's partition."""
         heads = pa.array(rows.segments[:-1])
-        values = [one_array(rows.column(each).take(heads)) for each in self.spec.window.partition]
+        values = [one_array(rows.column(each).take(heads)) for each in self.window_columns.window.partition]
         numbers = self.keys.numbers(values)
         numbers = np.zeros(len(heads), np.int64) if numbers is None else numbers
         for each in self.partials.values():
@@ -160,25 +160,26 @@ class Past:
         if not self.partials and not self.counts:
             return {}
         numbers = self._numbers(rows)
-        found = {name: Before.of(each.states, np.where(each.some[numbers], numbers, -1), wanted)
+        partials = {name: Before.of(each.states, np.where(each.some[numbers], numbers, -1), wanted)
                  for name, each in self.partials.items()}  # fmt: skip
-        return found | {name: Before.of(each, numbers, wanted) for name, each in self.counts.items()}
+        return partials | {name: Before.of(each, numbers, wanted) for name, each in self.counts.items()}
 
-    def take(self, left: Some, touched: np.ndarray) -> None:
+    def take(self, left: KeyedTable, touched: np.ndarray) -> None:
         """Take rows that frames do not reach by time any more; ``touched`` says which keys they are of."""
         if not self.stays or not len(left.codes):
             return
         (few, few_stay), (last, last_stay) = (_parted(each, touched) for each in (self.few, self.last))
         came = joined([few, last, left])
-        window = self.spec.window
+        window = self.window_columns.window
         rows = SortedPartitions(came.table, window.partition, window.order)
-        break_ties(rows, self.spec.columns)
+        break_ties(rows, self.window_columns.columns)
         starts, stops = rows.segments[:-1], self._boundaries(rows)
         is_few = rows.placed(np.arange(rows.rows) < len(few.codes))
         firsts = starts + np.add.reduceat(is_few, starts) if rows.rows else starts  # few rows are the oldest
         stops = np.maximum(stops, firsts)
         self._fold(rows, firsts, stops)
-        matter = [few_rows(Question(rows, self.spec.columns[name]), starts, stops) for name in self.spec.few]
+        overs = [self.window_columns.columns[name] for name in self.window_columns.few]
+        matter = [few_rows(Question(rows, over), starts, stops) for over in overs]
         positions = np.unique(np.concatenate([NONE, *matter]))
         suffix = np.flatnonzero(np.arange(rows.rows) >= np.repeat(stops, np.diff(rows.segments)))
         self.few = joined([few_stay, _at(came, rows, positions)])
@@ -187,27 +188,27 @@ class Past:
 
     def _boundaries(self, rows: SortedPartitions) -> np.ndarray:
         """Where the last rows of each segment begin that frames reach by number; peers stay together."""
-        before = self.spec.reach.before
+        before = self.window_columns.reach.before
         starts, stops = rows.segments[:-1], rows.segments[1:]
         peers = rows.peers()
-        found = stops.astype(np.int64)
+        boundaries = stops.astype(np.int64)
         if before.rows:
             first = np.maximum(stops - before.rows, starts)
-            found = np.minimum(found, np.where(first < stops, peers[np.minimum(first, rows.rows - 1)], stops))
+            boundaries = np.minimum(boundaries, np.where(first < stops, peers[np.minimum(first, rows.rows - 1)], stops))
         if before.groups:
             heads = np.unique(peers)
             of = np.searchsorted(heads, stops) - before.groups
-            found = np.minimum(found, np.maximum(heads[np.maximum(of, 0)], starts))
-        return found
+            boundaries = np.minimum(boundaries, np.maximum(heads[np.maximum(of, 0)], starts))
+        return boundaries
 
     def _fold(self, rows: SortedPartitions, starts: np.ndarray, stops: np.ndarray) -> None:
         if not self.partials and not self.counts:
             return
         numbers = self._numbers(rows)
         for name, partials in self.partials.items():
-            partials.fold(Question(rows, self.spec.columns[name]), starts, stops, numbers)
+            partials.fold(Question(rows, self.window_columns.columns[name]), starts, stops, numbers)
         for name, counts in self.counts.items():
-            counts[numbers] += rank_counts(Question(rows, self.spec.columns[name]), starts, stops)
+            counts[numbers] += rank_counts(Question(rows, self.window_columns.columns[name]), starts, stops)
 
     # What is kept
 
@@ -231,7 +232,7 @@ class Past:
             return
         schema = self.few.table.schema
         few, last = (table_of(parts, f"{name} {which}", schema) for which in ("few", "last"))
-        self.few, self.last = Some(few, codes(few)), Some(last, codes(last))
+        self.few, self.last = KeyedTable(few, codes(few)), KeyedTable(last, codes(last))
         self.keys = Keys.restored(self.keys.dtypes, {"keys": parts.get(f"{name} keys")})
         for k, each in enumerate(self.partials.values()):
             each.some = flags_of(parts, f"{name} some {k}", None).astype(np.bool_)
@@ -239,21 +240,21 @@ class Past:
             if len(each.some) > len(self.keys):
                 raise refused(f"{name} partials {k}", f"partials of {len(self.keys)} keys", len(each.some))
         for k, each_name in enumerate(self.counts):
-            found = numbers_of(parts, f"{name} counts {k}", None, 0)
-            if len(found) % 2 or len(found) > 2 * len(self.keys):
-                raise refused(f"{name} counts {k}", f"two for each of {len(self.keys)} keys", len(found))
-            self.counts[each_name] = found.reshape(-1, 2)
+            counts = numbers_of(parts, f"{name} counts {k}", None, 0)
+            if len(counts) % 2 or len(counts) > 2 * len(self.keys):
+                raise refused(f"{name} counts {k}", f"two for each of {len(self.keys)} keys", len(counts))
+            self.counts[each_name] = counts.reshape(-1, 2)
 
     def of_keys(self, some: np.ndarray, codes: Any, renumber: Any) -> Past:
         """The past of some keys alone: a flag for each says which; ``codes`` gives the keys of partitions."""
-        part = Past(self.asked, self.spec)
+        part = Past(self.scheme, self.window_columns)
         for which in ("few", "last"):
             rows = getattr(self, which)
             rows = rows.where(some[rows.codes])
-            setattr(part, which, Some(rows.table, renumber(rows.codes)))
+            setattr(part, which, KeyedTable(rows.table, renumber(rows.codes)))
         if not self.stays or not len(self.keys):
             return part
-        here = np.flatnonzero(some[codes(self.spec, self.keys)])
+        here = np.flatnonzero(some[codes(self.window_columns, self.keys)])
         part.keys = Keys.of(self.keys.dtypes, self.keys.values(here))
         for name, each in self.partials.items():
             each.grow(len(self.keys))
@@ -264,13 +265,13 @@ class Past:
         return part
 
 
-def _parted(rows: Some, touched: np.ndarray) -> tuple[Some, Some]:
+def _parted(rows: KeyedTable, touched: np.ndarray) -> tuple[KeyedTable, KeyedTable]:
     """The rows of keys that are touched, and the others."""
     here = touched[rows.codes]
     return rows.where(here), rows.where(~here)
 
 
-def _at(rows: Some, positions_of: SortedPartitions, positions: np.ndarray) -> Some:
+def _at(rows: KeyedTable, positions_of: SortedPartitions, positions: np.ndarray) -> KeyedTable:
     """The rows at some positions."""
     numbers = positions if positions_of.permutation is None else positions_of.permutation[positions]
-    return Some(rows.table.take(pa.array(numbers)), rows.codes[numbers])
+    return KeyedTable(rows.table.take(pa.array(numbers)), rows.codes[numbers])

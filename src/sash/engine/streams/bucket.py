@@ -7,12 +7,12 @@ import pyarrow as pa
 
 from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.cells import AT, KEY
+from sash.engine.streams.chunked_parts import ChunkedParts
 from sash.engine.streams.lateness import missed_by
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.log import BucketLog, runs_of
 from sash.engine.streams.logged import LoggedOperator
 from sash.engine.streams.packing import packed, table_of, unpacked
-from sash.engine.streams.pieces import Pieces
 from sash.engine.streams.restoring import array_of, part_of, refused
 from sash.engine.streams.sharding import Share, hashes_of
 from sash.engine.streams.shipping import CELLS, LATEST, MALFORMED, ROWS, TALLY, Body
@@ -27,7 +27,7 @@ class Bucket:
 
     def __init__(self, share: Share, operator: LoggedOperator, limits: Limits) -> None:
         self.share, self.operator, self.limits = share, operator, limits
-        self.log, self.pieces = BucketLog(operator, limits), Pieces(limits.piece)
+        self.log, self.pieces = BucketLog(operator, limits), ChunkedParts(limits.piece)
         self.latest = LEAST  # the time of the latest row that came since it was read
 
     @property

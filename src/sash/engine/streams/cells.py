@@ -25,7 +25,7 @@ MANY = 1 << 12  # cells that may wait to be merged, in any case
 CHUNK = 1 << 16  # rows that are assigned and folded while they are in cache
 
 
-class Column(NamedTuple):
+class LiftedColumns(NamedTuple):
     """What one partial lifts of a batch: its columns, of those rows that it counts; None for all rows."""
 
     values: tuple[np.ndarray, ...]
@@ -75,7 +75,7 @@ class Cells:
         codes: np.ndarray | None,
         keys: int,
         edges: Edges,
-        columns: list[Column],
+        columns: list[LiftedColumns],
         times: Span | None = None,
     ) -> None:
         """Fold rows at some positions into the cells; ``times`` is the span of these, where it is known."""
@@ -90,7 +90,9 @@ class Cells:
             tasks = [partial(self._folded, rows, edges, columns, *piece) for piece in pieces]
         self._wait(together(tasks))
 
-    def _in_order(self, at: np.ndarray, edges: Edges, columns: list[Column], first: int, last: int) -> tuple[Any, ...]:
+    def _in_order(
+        self, at: np.ndarray, edges: Edges, columns: list[LiftedColumns], first: int, last: int
+    ) -> tuple[Any, ...]:
         """Slices, states and flags of the cells of one key, whose rows are in order: runs between edges."""
         starts = edges.between(int(at[first]), int(at[last - 1]))
         runs = np.full(len(starts) + 1, last)
@@ -107,7 +109,7 @@ class Cells:
         return np.zeros(len(starts), np.int64), starts, states, filled
 
     def _folded(
-        self, keyed: KeyedPositions, edges: Edges, columns: list[Column], first: int, last: int
+        self, keyed: KeyedPositions, edges: Edges, columns: list[LiftedColumns], first: int, last: int
     ) -> tuple[Any, ...]:
         """Keys, slices, states and flags of the cells that some of the rows make."""
         at, codes = keyed.at, keyed.codes

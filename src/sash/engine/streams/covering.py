@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.catalogue.spans import SHARE, SPENT
-from sash.engine.streams.cells import Cells, Column
+from sash.engine.streams.cells import Cells, LiftedColumns
 from sash.engine.streams.partial_layouts import ObjectLayout, PartialLayout
 from sash.engine.streams.scheme import BEYOND, COVERS, ENDS, SPREAD, CellPartial, Scheme
 from sash.engine.streams.span_cells import SliceNumbers, SpanCells, moments_of
@@ -23,7 +23,7 @@ from sash.planner import Choice, cheapest
 from sash.planner.spans import technique
 from sash.windows.slicing import edges_of
 
-Lift = Callable[[pa.Table, Sequence[CellPartial]], list[Column]]
+Lift = Callable[[pa.Table, Sequence[CellPartial]], list[LiftedColumns]]
 
 
 def fold_spans(cells: Cells, scheme: Scheme, table: pa.Table, span_cells: SpanCells, lift: Lift) -> None:

@@ -17,12 +17,12 @@ from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import WindowAnswers
 from sash.engine.streams.forest import Forest
+from sash.engine.streams.forest_answers import answers_of
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.query_answers import PlannedQuery, answer_of_rows
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, swept_type
-from sash.engine.streams.standing import answers_of
 from sash.errors import SashError, column_named
 from sash.kernels.sorting import argsort
 

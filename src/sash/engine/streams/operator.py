@@ -24,7 +24,7 @@ from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Positions
 from sash.engine.streams.assigners.by_time import TimePositions
 from sash.engine.streams.buffer import Buffer, ties
-from sash.engine.streams.cells import Cells, Column, cells_table, take_cells
+from sash.engine.streams.cells import Cells, LiftedColumns, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, Changes, Updates, WindowAnswers
 from sash.engine.streams.ended_windows import EndedWindows
@@ -394,14 +394,14 @@ class Operator:
         if self.scheme.buffered:
             self._buffer.append(rows.table.select(self._buffer.table.column_names), rows.codes, at)
 
-    def _lifted(self, table: pa.Table, partials: Sequence[CellPartial]) -> list[Column]:
+    def _lifted(self, table: pa.Table, partials: Sequence[CellPartial]) -> list[LiftedColumns]:
         """What partials lift of some rows."""
         whole = SortedPartitions(table, (), ())
         columns = []
         for each in partials:
             selection, lifted = counted(Question(whole, each.planned.question.over))
             values, _ = each.layout.inputs.columns("fold", lifted.columns, selection.length)
-            columns.append(Column(values, selection.positions))
+            columns.append(LiftedColumns(values, selection.positions))
         whole.forget()
         return columns
 

@@ -46,7 +46,7 @@ from sash.kernels.slices.partials import of_partials
 from sash.windows.slicing import edges_of
 
 
-class Source(NamedTuple):
+class PartialSource(NamedTuple):
     """A column of partials that others are made of, and the layout of its numbers."""
 
     name: str
@@ -67,7 +67,7 @@ class PartialReader:
         self._of_meaning = {match["meaning"]: (name, int(match["number"]))
                             for name in reversed(self.names) if (match := NAME.fullmatch(name))}  # fmt: skip
         self._edges = edges_of(scheme.cuts, "pairs")
-        self._parts: list[_Made] = []
+        self._parts: list[_DerivedPartial] = []
         lists = row_columns(scheme)
         missing = [column for column in lists.values() if self._column(column) is None]
         lacking: list[PartialColumn] = []
@@ -107,16 +107,16 @@ class PartialReader:
             layout: PartialLayout = partial.layout
             name = self._column(column)
             if name is not None:
-                self._parts.append(_same(Source(name, layout)))
+                self._parts.append(_same(PartialSource(name, layout)))
                 continue
-            made = None if partial.part != POINTS else self._made(scheme.shared.partials[k][0], partial)
-            if made is None:
+            derived = None if partial.part != POINTS else self._derived(scheme.shared.partials[k][0], partial)
+            if derived is None:
                 lacking.append(column)
             else:
-                self._parts.append(made)
+                self._parts.append(derived)
         return lacking
 
-    def _made(self, aggregate: Aggregate, partial: Any) -> _Made | None:
+    def _derived(self, aggregate: Aggregate, partial: Any) -> _DerivedPartial | None:
         """What makes a partial of others, as queries that share slices do."""
         scheme, planned = self.scheme, partial.planned
         for rule in RULES:
@@ -128,10 +128,10 @@ class PartialReader:
                     break  # of other types than the columns
                 layout = PartialLayout(source, dtypes_of(scheme, source, planned) if source.inputs else ())
                 name = self._column(column_of(scheme, source, planned, partial.part, layout.partial.state))
-                sources.append(None if name is None else Source(name, layout))
+                sources.append(None if name is None else PartialSource(name, layout))
             known = [source for source in sources if source is not None]
             if len(known) == len(rule.sources):
-                return _made_of(known, partial.layout, aggregate, rule.make)
+                return _derived_from(known, partial.layout, aggregate, rule.make)
         return None
 
     # What of a table
@@ -218,10 +218,10 @@ class PartialReader:
         return ticks
 
 
-class _Made:
+class _DerivedPartial:
     """A partial of the board, as bytes, made of columns of a table."""
 
-    def __init__(self, sources: list[Source], make: Callable[[list[Any]], pa.Array]) -> None:
+    def __init__(self, sources: list[PartialSource], make: Callable[[list[Any]], pa.Array]) -> None:
         """Say of which columns, and how."""
         self.sources, self._make = sources, make
         self.names = [source.name for source in sources]
@@ -231,7 +231,7 @@ class _Made:
         return self._make([table[name] for name in self.names])
 
 
-def _same(source: Source) -> _Made:
+def _same(source: PartialSource) -> _DerivedPartial:
     """The partial as it is."""
     state = source.layout.partial.state
 
@@ -240,10 +240,12 @@ def _same(source: Source) -> _Made:
             return one_array(columns[0]).cast(pa.binary())
         return source.layout.binary(*states_of(columns[0], state, source.name))
 
-    return _Made([source], make)
+    return _DerivedPartial([source], make)
 
 
-def _made_of(sources: list[Source], layout: PartialLayout, aggregate: Aggregate, how: Callable[..., Any]) -> _Made:
+def _derived_from(
+    sources: list[PartialSource], layout: PartialLayout, aggregate: Aggregate, how: Callable[..., Any]
+) -> _DerivedPartial:
     """A partial made of others."""
     lifting = of_partials(aggregate, how, [source.layout.partial for source in sources])
 
@@ -252,15 +254,15 @@ def _made_of(sources: list[Source], layout: PartialLayout, aggregate: Aggregate,
                   for column, source in zip(columns, sources, strict=True)]  # fmt: skip
         filled = np.logical_and.reduce([flags != 0 for _, flags in stores])
         values = tuple(number[filled] for states, _ in stores for number in numbers_of(states))
-        made = PartialLayout(lifting, tuple(value.dtype for value in values))
-        states = np.zeros(len(filled), made.partial.state)
+        derived = PartialLayout(lifting, tuple(value.dtype for value in values))
+        states = np.zeros(len(filled), derived.partial.state)
         flags = np.zeros(len(filled), np.uint8)
-        made.fold(values, np.flatnonzero(filled), states, flags)
+        derived.fold(values, np.flatnonzero(filled), states, flags)
         out = np.zeros(len(filled), layout.partial.state)
         _copy(states, out)
         return layout.binary(out, flags)
 
-    return _Made(sources, make)
+    return _DerivedPartial(sources, make)
 
 
 def _copy(states: np.ndarray, out: np.ndarray) -> None:

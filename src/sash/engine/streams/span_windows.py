@@ -117,13 +117,13 @@ class SpanWindows:
         if planned.query.call.condition is not None:
             some = predicate(as_predicate(planned.query.call.condition), self.buffer.table)
             key, first, last = key[some], first[some], last[some]
-        sweep: Sweep = SWEEP.run(key, first, last)
+        sweep: SpanSweep = SWEEP.run(key, first, last)
         if planned.query.call.aggregate.peaks:
             return pa.array(sweep.peaks(windows))
         return pa.array(sweep.covered(windows)).view(swept_type(scheme, planned))
 
 
-class Sweep:
+class SpanSweep:
     """How many spans of a key there are, from each start or end to the next."""
 
     def __init__(self, key: np.ndarray, first: np.ndarray, last: np.ndarray) -> None:
@@ -168,7 +168,7 @@ SWEEP = Algorithm(
     operation="spans at a time",
     words="starts and ends of spans in order",
     cost=lambda load: load.each,
-    run=Sweep,
+    run=SpanSweep,
 )
 
 

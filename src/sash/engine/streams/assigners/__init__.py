@@ -7,7 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from sash.engine.streams.assigners.base import Assigner, Stream
+from sash.engine.streams.assigners.base import AssignedStream, Assigner
 
 
 @cache
@@ -21,7 +21,7 @@ def _kinds() -> tuple[type[Assigner], ...]:
     return tuple(assigners.values())
 
 
-def assigner_of(extent: Any, stream: Stream) -> Assigner:
+def assigner_of(extent: Any, stream: AssignedStream) -> Assigner:
     """The assigner of an extent."""
     (assigner,) = (each for each in _kinds() if each.takes(extent))
     return assigner(extent, stream)

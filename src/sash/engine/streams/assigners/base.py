@@ -31,8 +31,8 @@ LEAST, MOST = -(2**63), 2**63 - 1
 NONE = np.zeros(0, np.int64)
 
 
-class Stream(Protocol):
-    """What an assigner knows of its stream: a ``Scheme`` says it."""
+class AssignedStream(Protocol):
+    """What an assigner knows of its stream: a ``Scheme`` is one."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -78,7 +78,7 @@ class Assigner(ABC):
     known_starts: ClassVar[bool] = True  # whether starts can be shown
     whole_rows: ClassVar[bool] = False  # whether rows may be set aside as they are numbered: all columns are kept
 
-    def __init__(self, extent: Any, stream: Stream) -> None:
+    def __init__(self, extent: Any, stream: AssignedStream) -> None:
         """Take an extent; nothing is checked, or computed, yet."""
         self.extent, self.stream = extent, stream
 

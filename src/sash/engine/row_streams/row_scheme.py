@@ -34,7 +34,7 @@ FAR = 2**60  # ticks from 1970 beyond which no time of a row may be
 
 
 @dataclass(frozen=True)
-class Specification:
+class WindowColumns:
     """The expressions over one partition and order, and what they need of rows that left their frames."""
 
     window: WindowSpec
@@ -73,7 +73,7 @@ class Specification:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RowScheme:
     """Window expressions over the rows of a stream; the first key of their order is the time."""
 
     schema: pa.Schema
@@ -94,7 +94,7 @@ class Asked:
 
     def __reduce__(self) -> Any:
         """Pickle what was given: the rest is found again wherever it is needed."""
-        return Asked, (self.schema, self.columns, self.watermark, self.emit)
+        return RowScheme, (self.schema, self.columns, self.watermark, self.emit)
 
     @cached_property
     def time(self) -> Expression:
@@ -142,12 +142,12 @@ class Asked:
         return tuple(each for each in first if all(each.key in keys for keys in common))
 
     @cached_property
-    def specifications(self) -> tuple[Specification, ...]:
+    def by_window(self) -> tuple[WindowColumns, ...]:
         """The expressions by the way in which their rows are sorted."""
         groups: dict[Any, dict[str, Over]] = {}
         for name, over in self.columns.items():
             groups.setdefault((over.window.partition_key, over.window.order_key), {})[name] = over
-        return tuple(Specification(next(iter(group.values())).window, group) for group in groups.values())
+        return tuple(WindowColumns(next(iter(group.values())).window, group) for group in groups.values())
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
@@ -175,7 +175,7 @@ class Asked:
 
     @cached_property
     def _sides(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        far = reaching(each.reach for each in self.specifications)
+        far = reaching(each.reach for each in self.by_window)
         return far.before.ranges, far.after.ranges
 
     @property
@@ -207,14 +207,14 @@ class Asked:
 
     def ends(self, rows: pa.Table, time: np.ndarray) -> np.ndarray:
         """Up to which time the frames of rows reach."""
-        found = time
+        ends = time
         for offset in self._sides[1]:
             keys = RangeKeys(pa.array(time).view(self.stream.time_type), False)
             if not isinstance(offset, Interval):
                 offset = Interval(0, int(offset), 0)
             targets = keys.targets(offset, True, "a frame")
-            found = np.maximum(found, targets.targets + targets.shift[0])
-        return found
+            ends = np.maximum(ends, targets.targets + targets.shift[0])
+        return ends
 
     def horizon(self, watermark: int) -> int:
         """The time from which on rows may be in frames of rows that have not left."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +11,7 @@ import pyarrow as pa
 from sash.engine.framing import Framed
 from sash.engine.summaries.piece_rows import PieceRows
 from sash.engine.summaries.pieces import local
-from sash.engine.ties import break_ties
 from sash.windows.bounds import ARBITRARY
-from sash.windows.over import Over
 from sash.windows.window import WindowSpec
 
 __all__ = ["RowsAround", "local"]
@@ -46,10 +43,6 @@ class RowsAround(PieceRows):
         rows = cls(pa.concat_tables(parts), np.zeros(len(own), np.int32), own, few.num_rows, window)
         rows.first, rows.count, rows.extra, rows.mixed = ahead, ready.num_rows, few.num_rows, mixed
         return rows
-
-    def settle(self, columns: Mapping[str, Over]) -> None:
-        """Put rows that are equal in order into one that does not depend on how they came."""
-        break_ties(self, columns)
 
     def _framed(self, frame: Any) -> Framed:
         framed = super()._framed(frame)

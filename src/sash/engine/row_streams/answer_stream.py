@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sash.engine.row_streams.asked import Asked
-from sash.engine.row_streams.operator import RowOperator
+from sash.engine.row_streams.row_operator import RowOperator
+from sash.engine.row_streams.row_scheme import RowScheme
 from sash.engine.streams.settings import settings_of
 from sash.engine.streams.sources import BatchesSource, SchemaSource, arrow_batch, source_of, with_late
 from sash.errors import SashError
@@ -19,7 +19,7 @@ def answer_stream(source: Any, columns: Mapping[str, Over], watermark: Any, emit
     """The rows of batches as they leave, in tables; of a schema, an operator to push batches through."""
     opened = source_of(source)
     delay = settings_of(None, None, watermark, None, None).watermark
-    operator = RowOperator(Asked(opened.schema, columns, delay, emit))
+    operator = RowOperator(RowScheme(opened.schema, columns, delay, emit))
     if isinstance(opened, SchemaSource):
         if late:
             raise SashError(

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from sash.engine.encoding import biased
 from sash.engine.evaluating import answers
-from sash.engine.row_streams.around import RowsAround, local
-from sash.engine.row_streams.asked import EARLY, FAR, Asked, Specification
-from sash.engine.row_streams.past import Past, Some
-from sash.engine.row_streams.past import joined as joined_some
+from sash.engine.row_streams.past import KeyedTable, Past
+from sash.engine.row_streams.past import joined as joined_tables
+from sash.engine.row_streams.row_scheme import EARLY, FAR, RowScheme, WindowColumns
+from sash.engine.row_streams.rows_around import RowsAround, local
 from sash.engine.sizes import total_bytes
 from sash.engine.streams.assigners.base import MOST
 from sash.engine.streams.formats import refuse_others
@@ -30,6 +30,7 @@ from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.restoring import part_of, refuse_outside, table_of, typed_of, watermark_of, whole_of
 from sash.engine.streams.times import as_ticks, ticks_of
 from sash.engine.tables import one_array, with_columns
+from sash.engine.ties import break_ties
 from sash.errors import SashError, column_named
 from sash.expressions.evaluation import evaluate
 from sash.kernels.sorting import argsort
@@ -47,21 +48,21 @@ class RowOperator:
     expressions goes on after ``restore``.
     """
 
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self._delay = asked.stream.delay
-        self._making = repr((asked.schema, asked.stream.settings, asked.meaning, "rows", asked.emit))
+    def __init__(self, scheme: RowScheme) -> None:
+        self.scheme = scheme
+        self._delay = scheme.stream.delay
+        self._making = repr((scheme.schema, scheme.stream.settings, scheme.meaning, "rows", scheme.emit))
         self._clear()
 
     def _clear(self) -> None:
         self.late_count = 0
         self.watermark: int | None = None
         self.closed = self.torn = False
-        self._keys = Keys(self.asked.stream.key_types)
+        self._keys = Keys(self.scheme.stream.key_types)
         self._looked = FEW
         self._waiting: list[KeyedRows] = []  # whole rows that have not left
         self._context: list[KeyedRows] = []  # rows that frames reach, as far as they are needed
-        self._pasts = [Past(self.asked, spec) for spec in self.asked.specifications]
+        self._pasts = [Past(self.scheme, window_columns) for window_columns in self.scheme.by_window]
         self._late: list[pa.Table] = []
 
     # What a user does
@@ -78,7 +79,7 @@ class RowOperator:
     def absorb(self, batch: Any) -> KeyedRows:
         """Take a batch of rows, and leave the answers for later; gives the rows that are not late."""
         self._open()
-        table = checked(batch, self.asked.schema)
+        table = checked(batch, self.scheme.schema)
         with self._whole():
             rows = self._placed(table)
             if len(rows.codes):
@@ -88,7 +89,7 @@ class RowOperator:
     def advance(self, watermark: Any) -> pa.Table:
         """Say that no row before a time comes any more; gives the rows that leave by then."""
         self._open()
-        ticks = as_ticks(watermark, self.asked.stream.time_type)
+        ticks = as_ticks(watermark, self.scheme.stream.time_type)
         with self._whole():
             self._see(ticks)
             return self._leaving()
@@ -98,9 +99,9 @@ class RowOperator:
         self._open()
         with self._whole():
             self._see(MOST)
-            found = self._leaving()
+            left = self._leaving()
         self.closed = True
-        return found
+        return left
 
     def passing(self, watermark: int | None) -> pa.Table:
         """What ``advance`` or, without a watermark, ``push`` of no rows gives."""
@@ -113,7 +114,7 @@ class RowOperator:
     def late(self) -> pa.Table:
         """The rows set aside since this was last asked, with the reason of each."""
         tables, self._late = self._late, []
-        return pa.concat_tables([Late.schema(self.asked.schema).empty_table(), *tables])
+        return pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *tables])
 
     def snapshot(self) -> bytes:
         """All that must be kept to go on later, as bytes."""
@@ -124,7 +125,7 @@ class RowOperator:
         )
         return packed(self._making, {
             **self.rest(), "closed": self.closed, "waiting": waiting.table, "context": context.table,
-            "late": pa.concat_tables([Late.schema(self.asked.schema).empty_table(), *self._late]),
+            "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self._late]),
         })  # fmt: skip
 
     def restore(self, state: bytes) -> None:
@@ -135,10 +136,10 @@ class RowOperator:
             self._clear()
             self.restore_rest(parts)
             self.closed = typed_of(parts, "closed", bool)
-            self._late = [table_of(parts, "late", Late.schema(self.asked.schema))]
-            schema = self.asked.schema
+            self._late = [table_of(parts, "late", Late.schema(self.scheme.schema))]
+            schema = self.scheme.schema
             self._waiting = self._kept(table_of(parts, "waiting", schema))
-            needed = schema.empty_table().select(list(self.asked.needed)).schema
+            needed = schema.empty_table().select(list(self.scheme.needed)).schema
             self._context = self._kept(table_of(parts, "context", needed))
         except Exception:
             vars(self).update(before)  # a state that is refused changes nothing
@@ -147,7 +148,7 @@ class RowOperator:
     @property
     def answer_schema(self) -> pa.Schema:
         """The columns of rows that leave."""
-        return self.asked.answers
+        return self.scheme.answers
 
     @property
     def size(self) -> int:
@@ -184,7 +185,7 @@ class RowOperator:
         """Rows that were kept, as they were."""
         if not table.num_rows:
             return []
-        time, known = ticks_of(evaluate(self.asked.time, table), self.asked.stream.time_type)
+        time, known = ticks_of(evaluate(self.scheme.time, table), self.scheme.stream.time_type)
         if known is not None:
             raise SashError("state must have the time of each row, got NULL")
         refuse_outside(time, "times of rows", -FAR, FAR)
@@ -207,15 +208,15 @@ class RowOperator:
 
     def _placed(self, table: pa.Table) -> KeyedRows:
         """The rows that are not late; others are set aside with the reason."""
-        asked = self.asked
-        with column_named(next(iter(asked.columns))):
-            time, known = ticks_of(evaluate(asked.time, table), asked.stream.time_type)
+        scheme = self.scheme
+        with column_named(next(iter(scheme.columns))):
+            time, known = ticks_of(evaluate(scheme.time, table), scheme.stream.time_type)
         reasons = []
         if known is not None:
-            reasons.append((~known, f"{asked.time} is NULL"))
+            reasons.append((~known, f"{scheme.time} is NULL"))
         far = (time < -FAR) | (time > FAR)
         if far.any():
-            reasons.append((far, f"{asked.time} is out of reach"))
+            reasons.append((far, f"{scheme.time} is out of reach"))
         if self.watermark is not None:
             reasons.append((time < self.watermark, "late: the watermark had passed it"))
         stays = np.ones(len(time), np.bool_)
@@ -234,7 +235,7 @@ class RowOperator:
     def _coded(self, table: pa.Table) -> np.ndarray:
         """The number of each row's key."""
         with column_named("key"):
-            codes = self._keys.numbers([one_array(evaluate(key, table)) for key in self.asked.key])
+            codes = self._keys.numbers([one_array(evaluate(key, table)) for key in self.scheme.key])
         return np.zeros(table.num_rows, np.int64) if codes is None else codes
 
     def _see(self, watermark: int) -> None:
@@ -245,22 +246,22 @@ class RowOperator:
     def _leaving(self) -> pa.Table:
         """The rows that leave by now, with their answers, in the order of their times."""
         ready = self._ready()
-        found = self._answered(ready)
+        answered = self._answered(ready)
         if len(ready.codes):
-            self._context.append(ready._replace(table=ready.table.select(list(self.asked.needed))))
+            self._context.append(ready._replace(table=ready.table.select(list(self.scheme.needed))))
         if self.watermark is not None:
             self._let_go(self.watermark)
-        return found
+        return answered
 
     def _ready(self) -> KeyedRows:
         """The rows that wait for nothing any more, which wait no more."""
-        if self.asked.emit == EARLY:
+        if self.scheme.emit == EARLY:
             parts, self._waiting = self._waiting, []
             return self._joined(parts, True)
         parts, stay = [], []
         for rows in self._waiting:
             assert rows.time is not None
-            ends = self.asked.ends(rows.table, rows.time)
+            ends = self.scheme.ends(rows.table, rows.time)
             mask = np.zeros(len(ends), np.bool_) if self.watermark is None else ends < self.watermark
             if mask.all():
                 parts.append(rows)
@@ -279,41 +280,42 @@ class RowOperator:
             return self.answer_schema.empty_table()
         touched = np.zeros(len(self._keys), np.bool_)
         touched[ready.codes] = True
-        needed = list(self.asked.needed)
-        early = self.asked.emit == EARLY  # rows that came before may then be later
-        following = self._waiting if self.asked.follows else []
+        needed = list(self.scheme.needed)
+        early = self.scheme.emit == EARLY  # rows that came before may then be later
+        following = self._waiting if self.scheme.follows else []
         before = [rows.table.filter(pa.array(touched[rows.codes])) for rows in self._context]
         after = [rows.table.select(needed).filter(pa.array(touched[rows.codes])) for rows in following]
-        found: dict[str, pa.Array] = {}
-        for spec, past in zip(self.asked.specifications, self._pasts, strict=True):
+        columns: dict[str, pa.Array] = {}
+        for window_columns, past in zip(self.scheme.by_window, self._pasts, strict=True):
             few, last = (each.where(touched[each.codes]).table for each in (past.few, past.last))
-            around = RowsAround.of(few, [last, *before], ready.table.select(needed), after, spec.window, early)
-            found |= self._answers(around, spec, past)
-        return with_columns(ready.table, {name: found[name] for name in self.asked.columns})
+            own, window = ready.table.select(needed), window_columns.window
+            around = RowsAround.of(few, [last, *before], own, after, window, early)
+            columns |= self._answers(around, window_columns, past)
+        return with_columns(ready.table, {name: columns[name] for name in self.scheme.columns})
 
-    def _answers(self, around: RowsAround, spec: Specification, past: Past) -> dict[str, pa.Array]:
-        around.settle(spec.columns)
+    def _answers(self, around: RowsAround, window_columns: WindowColumns, past: Past) -> dict[str, pa.Array]:
+        break_ties(around, window_columns.columns)
         elsewhere = past.elsewhere(around, around.wanted)
-        asked = {name: local(over) if around.extra and name in elsewhere else over
-                 for name, over in spec.columns.items()}  # fmt: skip
+        expressions = {name: local(over) if around.extra and name in elsewhere else over
+                 for name, over in window_columns.columns.items()}  # fmt: skip
         return {name: answer.slice(around.first, around.count)
-                for name, answer in answers(around, asked, elsewhere).items()}  # fmt: skip
+                for name, answer in answers(around, expressions, elsewhere).items()}  # fmt: skip
 
     def _let_go(self, watermark: int) -> None:
         """Let go of rows that no frame reaches by time any more, once it is known of them what must be."""
-        horizon = self.asked.horizon(watermark)
+        horizon = self.scheme.horizon(watermark)
         left, stay = [], []
         for rows in self._context:
             assert rows.time is not None
             mask = rows.time < horizon
             if mask.any():
-                left.append(Some(rows.table, rows.codes).where(mask))
+                left.append(KeyedTable(rows.table, rows.codes).where(mask))
                 rows = rows.take(np.flatnonzero(~mask))
             if len(rows.codes):
                 stay.append(rows)
         self._context = stay if len(stay) < RUNS else _merged(stay)
         if left and watermark != MOST:
-            gone = joined_some(left)
+            gone = joined_tables(left)
             touched = np.zeros(len(self._keys), np.bool_)
             touched[gone.codes] = True
             for past in self._pasts:
@@ -333,7 +335,7 @@ class RowOperator:
         self._looked = max(len(used), FEW)
         if 2 * len(used) > count:
             return
-        self._keys = Keys.of(self.asked.stream.key_types, self._keys.values(used))
+        self._keys = Keys.of(self.scheme.stream.key_types, self._keys.values(used))
         for name in ("_waiting", "_context"):
             setattr(
                 self, name, [rows._replace(codes=np.searchsorted(used, rows.codes)) for rows in getattr(self, name)]
@@ -346,8 +348,8 @@ class RowOperator:
         if len(parts) == 1:
             return parts[0]
         if not parts:
-            empty = self.asked.schema.empty_table()
-            return KeyedRows(empty if whole else empty.select(list(self.asked.needed)), NONE, NONE)
+            empty = self.scheme.schema.empty_table()
+            return KeyedRows(empty if whole else empty.select(list(self.scheme.needed)), NONE, NONE)
         return _merged(parts)[0]
 
 

@@ -20,7 +20,7 @@ def _is_pieces(pieces: Any, following: int) -> bool:
     )
 
 
-class Pieces:
+class ChunkedParts:
     """The numbers and digests of the pieces of each part; parts that are small as a whole go with the head."""
 
     def __init__(self, piece: int) -> None:
