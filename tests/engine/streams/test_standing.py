@@ -18,7 +18,7 @@ from sash.engine.streams.partial_layouts import PartialLayout
 FOLDED = st.sampled_from(["count", "count_v", "sum", "avg", "max", "stddev", "positive"])
 FORWARD = ["recalc", "two_stacks", "daba", "flatfat", "b_int", "flatfit", "sba", "pba"]
 USING = {
-    "count": [*FORWARD, "subtract_on_evict", "prefix", "segment_tree", "sparse_table"],
+    "count": [*FORWARD, "subtract_on_evict", "prefix", "segment_tree"],
     "max": [*FORWARD, "slick_deque", "slide_side", "sparse_table", "segment_tree"],
 }
 
