@@ -15,7 +15,7 @@ from sash.algebra.catalogue import FUNCTIONS, builtin
 from sash.algebra.catalogue.declaring import Function
 from sash.kernels.fifo import ALGORITHMS
 from sash.pipelines.connectors import CONNECTORS
-from sash.planner.collecting import OPERATIONS, listed
+from sash.planner.declared import OPERATIONS, listed
 
 HERE = Path(__file__).parent
 KERNELS = Path(sash.kernels.__file__).parent

@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 
 from sash.planner import algorithms
-from sash.planner.collecting import OPERATIONS
+from sash.planner.declared import OPERATIONS
 
 
 @contextmanager

@@ -69,7 +69,7 @@ PARTS = {  # of a room, and which others each may use; the files that stand alon
     },
 }
 FILES_OF_PARTS = {  # files that are not in the folder of their part
-    "sash.kernels.folding": "folding",
+    "sash.kernels.fold_by_name": "folding",
     "sash.engine.evaluating": "evaluating",
     "sash.engine.adding": "evaluating",
     "sash.engine.lazy": "evaluating",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sash.engine.framing import edges_among, frame_bounds, remapped, selected_before
+from sash.engine.frame_bounds import edges_among, frame_bounds, remapped, selected_before
 from sash.errors import SashError
 from sash.expressions import col
 from sash.windows import Window

@@ -11,7 +11,7 @@ import sash
 from sash import Window
 from sash import functions as sf
 from sash.engine import evaluating
-from sash.engine.memory import within_memory
+from sash.engine.memory_need import within_memory
 from sash.errors import SashError
 
 ASKED = [sf.median("v"), sf.rank().order_by("v").filter("v > 1"), sf.lead("v").order_by("v"), sf.mode("v"),

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 import sash
 from sash.algebra.catalogue import builtin
 from sash.errors import Overflow, Refused, SashError
-from sash.kernels.fifo import ALGORITHMS, folding
-from sash.kernels.folding import fold
+from sash.kernels.fifo import ALGORITHMS
+from sash.kernels.fifo import forward_folding as folding
+from sash.kernels.fold_by_name import fold
 from sash.windows.bounds import Bounds
 
 AFFINE = sash.Aggregate(  # x -> p·x + q, composed modulo a prime: neither commutative nor selective

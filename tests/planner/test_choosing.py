@@ -24,7 +24,7 @@ from sash.kernels.algorithm import (
 )
 from sash.kernels.structures import wavelet_matrix
 from sash.planner import Task, algorithms, choose, names
-from sash.planner.collecting import OPERATIONS
+from sash.planner.declared import OPERATIONS
 
 ALGORITHMS = tuple(each for operation in OPERATIONS for each in algorithms(operation))
 

@@ -26,7 +26,7 @@ from sash.kernels.algorithm import (
     SELECT,
 )
 from sash.planner import algorithms
-from sash.planner.collecting import OPERATIONS
+from sash.planner.declared import OPERATIONS
 
 RANDOM = np.random.default_rng(7)
 ROWS = 48

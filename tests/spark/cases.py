@@ -8,8 +8,8 @@ from collections import defaultdict
 import pyarrow as pa
 
 import sash
+from sash.engine.columns_read import checked, expressions_of
 from sash.engine.evaluating import _specifications, evaluate
-from sash.engine.reading import checked, expressions_of
 from sash.engine.sorted_partitions import SortedPartitions
 
 ID = "id"  # tells rows apart, and no expression reads it

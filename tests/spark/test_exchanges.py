@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 import sash
 from sash import Window
 from sash import functions as sf
+from sash.engine.columns_read import checked
 from sash.engine.evaluating import evaluate
-from sash.engine.reading import checked
 from sash.spark import ranged
 from sash.spark.exchanges import ALONE, HASHED, RANGED, exchanges
 from sash.spark.piecewise import _check

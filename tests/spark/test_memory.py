@@ -7,7 +7,7 @@ import pytest
 import sash
 from sash import SashError, Window
 from sash import functions as sf
-from sash.engine.spilling import files
+from sash.engine.spilling import row_files as files
 from sash.spark import ranged, worker
 from spark import cases
 

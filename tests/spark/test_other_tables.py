@@ -215,7 +215,7 @@ def test_without_on_all_rows_are_in_one_task_and_a_warning_says_so(spark):
 
 
 def test_rows_beyond_memory_go_through_files(spark, monkeypatch):
-    from sash.engine.spilling import files
+    from sash.engine.spilling import row_files as files
 
     made, init = [], files.Directory.__init__
     monkeypatch.setattr(files.Directory, "__init__", lambda self: (made.append(1), init(self))[1])

@@ -17,7 +17,7 @@ from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import routine, specialise
 from sash.kernels.fifo import Sliding
 from sash.kernels.fifo.boundary import CHUNK, chunk_for_counts
-from sash.kernels.slices.folding import run_folding
+from sash.kernels.slices.cell_folding import run_folding
 
 PAPER = ("recalc", "two_stacks", "slick_deque", "sba", "pba")  # the lines of its figures
 MORE = ("daba", "slide_side", "flatfit")  # of its Table 1 only

@@ -21,9 +21,9 @@ from sash.kernels.compiling.accessors import define
 from sash.kernels.compiling.registry import parameters
 from sash.kernels.fifo import ALGORITHMS, Sliding
 from sash.kernels.fifo.boundary import CHUNK, MIDDLE, OPEN
-from sash.kernels.fifo.layout import TAIL
 from sash.kernels.fifo.sliding import refusal
-from sash.kernels.slices.folding import run_folding
+from sash.kernels.fifo.state_arrays import TAIL
+from sash.kernels.slices.cell_folding import run_folding
 from sash.kernels.slices.partials import Partial, columns_of, of_partials
 
 RUNS = 5

@@ -17,7 +17,7 @@ from bench.papers.flatfit_2017._common import readings
 from sash import functions as sf
 from sash.windows.grids import Grid
 from sash.windows.shared_plan import SharedPlan
-from sash.windows.slicing import SLICERS
+from sash.windows.slicers import SLICERS
 
 TITLE = "Figures 1 to 3: Partials in a window by Panes, Pairs and Cutty-slicing"
 SLIDE = 60

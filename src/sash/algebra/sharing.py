@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sash.algebra.aggregate import Aggregate, State
-from sash.algebra.catalogue import moments, pairs, positions, selecting, sums
+from sash.algebra.catalogue import extremes, moments, pairs, positions, sums
 
 PartialKey = tuple[Any, Any]  # what makes a partial: lift and combine
 
@@ -42,11 +42,11 @@ RULES = (
     Rule(sums.COUNT, (moments.VAR_POP,), lambda s: int(s[0])),
     Rule(sums.COUNT, (moments.SKEWNESS,), lambda s: int(s[0])),
     Rule(moments.VAR_POP, (moments.SKEWNESS,), lambda s: (s[0], s[1], s[2])),
-    Rule(selecting.RANGE, (selecting.MIN, selecting.MAX), lambda least, most: (least, most)),
-    Rule(selecting.MIN, (selecting.RANGE,), lambda s: s[0]),
-    Rule(selecting.MAX, (selecting.RANGE,), lambda s: s[1]),
-    Rule(selecting.MIN, (selecting.MIN_COUNT,), lambda s: s[0]),
-    Rule(selecting.MAX, (selecting.MAX_COUNT,), lambda s: s[0]),
+    Rule(extremes.RANGE, (extremes.MIN, extremes.MAX), lambda least, most: (least, most)),
+    Rule(extremes.MIN, (extremes.RANGE,), lambda s: s[0]),
+    Rule(extremes.MAX, (extremes.RANGE,), lambda s: s[1]),
+    Rule(extremes.MIN, (extremes.MIN_COUNT,), lambda s: s[0]),
+    Rule(extremes.MAX, (extremes.MAX_COUNT,), lambda s: s[0]),
     Rule(positions.FIRST, (positions.COLLECT,), lambda s: s[0]),
     Rule(positions.LAST, (positions.COLLECT,), lambda s: s[1] - 1),
     Rule(sums.COUNT, (pairs.COVAR_POP,), lambda s: int(s[0])),

@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from sash.engine.columns_read import checked
 from sash.engine.composing import Composition, composition, narrowing
 from sash.engine.evaluating import evaluate, names_of_others
 from sash.engine.evaluating import explain as plan_of
-from sash.engine.reading import checked
 from sash.engine.tables import as_arrow, column_names, one_array, only_columns, with_columns
 from sash.errors import SashError, column_named
 from sash.expressions.columns import Column

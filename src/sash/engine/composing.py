@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sash.algebra.catalogue import builtin
-from sash.engine.reading import expressions_of, expressions_of_others, not_a_column, rewritten
+from sash.engine.columns_read import expressions_of, expressions_of_others, not_a_column, rewritten
 from sash.errors import SashError
 from sash.expressions.binding import check_names
 from sash.expressions.columns import Alias, Column, Foreign, Literal, Name, Operation, as_column

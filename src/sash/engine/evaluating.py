@@ -29,10 +29,10 @@ from sash.engine.answering.quantiles import quantile
 from sash.engine.answering.ranks import rank
 from sash.engine.answering.sessions import session
 from sash.engine.answering.values import shift, value
+from sash.engine.columns_read import checked, expressions_of, expressions_of_others
 from sash.engine.elsewhere import Elsewhere
 from sash.engine.others import OtherRows
 from sash.engine.placing import placed
-from sash.engine.reading import checked, expressions_of, expressions_of_others
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.tables import as_arrow, column_names, with_columns
 from sash.engine.ties import break_ties

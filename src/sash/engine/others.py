@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.comparing import together
+from sash.engine.common_type import together
 from sash.engine.encoding import combined, equality_key, known_rows, order_key
-from sash.engine.framing import Framed, offsets_of_rows, on_all, whole_offsets
+from sash.engine.frame_bounds import FrameBounds, offsets_of_rows, on_all, whole_offsets
 from sash.engine.memo import Memo
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.tables import one_array
@@ -116,7 +116,7 @@ class OtherRows(SortedPartitions):
         counts[self._partition[some]] = lengths[some]
         return counts, np.flatnonzero(np.repeat(some, lengths))
 
-    def _framed(self, frame: Frame) -> Framed:
+    def _framed(self, frame: Frame) -> FrameBounds:
         start_in, end_in = CLOSED[frame.closed]
         lo = self._edge(frame, frame.start, stops=False, past=not start_in)
         hi = self._edge(frame, frame.end, stops=True, past=end_in)
@@ -124,7 +124,7 @@ class OtherRows(SortedPartitions):
         if flags & routines.CROSSES:
             hi = np.maximum(lo, hi)  # moves right wherever both do
             flags = self._survey(lo, hi)
-        return Framed(Bounds(lo, hi, self.rows, ARBITRARY if flags & routines.FALLS else MONOTONIC))
+        return FrameBounds(Bounds(lo, hi, self.rows, ARBITRARY if flags & routines.FALLS else MONOTONIC))
 
     def _edge(self, frame: Frame, bound: Bound, stops: bool, past: bool) -> np.ndarray:
         """Where frames begin, or stop; ``past`` the rows exactly at the bound, or before them."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sash.algebra import Aggregate, Call
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted, read
-from sash.engine.answering.inputs import Lifted, lifted
+from sash.engine.answering.lifted import Lifted, lifted
 from sash.engine.limbs import limbs
 from sash.engine.placing import placed
 from sash.engine.sorted_partitions import SortedPartitions

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra import Aggregate, Call
-from sash.engine.batches import schema_of, table_of
+from sash.engine.batch_schema import schema_of, table_of
 from sash.engine.sliding_fold import Fold
 from sash.engine.sliding_state import LiveRows, arrays_of, rows_of, written
 from sash.engine.sorted_partitions import SortedPartitions

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import combined, equality_key, order_key, tie_keys
-from sash.engine.framing import Framed, frame_bounds
+from sash.engine.frame_bounds import FrameBounds, frame_bounds
 from sash.engine.memo import Memo
 from sash.engine.sorted_rows import Ranking, Remaining, Selection
 from sash.engine.tables import one_array
@@ -39,7 +39,7 @@ class SortedPartitions:
         self._of_peers: Memo[str, np.ndarray] = Memo()
         self._columns: Memo[Any, pa.Array] = Memo()
         self._sources: Memo[Any, pa.Array] = Memo()
-        self._frames: Memo[Any, Framed] = Memo()
+        self._frames: Memo[Any, FrameBounds] = Memo()
         self._remaining: Memo[Remaining, Selection] = Memo()
         self._keys: Memo[Orders, list[np.ndarray]] = Memo()
         self._ranked: Memo[Orders, Ranked] = Memo()
@@ -179,11 +179,11 @@ class SortedPartitions:
 
         return self._sources.once(expression.key, find)
 
-    def framed(self, frame: Any) -> Framed:
+    def framed(self, frame: Any) -> FrameBounds:
         """The frames of all rows."""
         return self._frames.once(frame.key, lambda: self._framed(frame))
 
-    def _framed(self, frame: Any) -> Framed:
+    def _framed(self, frame: Any) -> FrameBounds:
         start, end = (None if bound.column is None else self.column(bound.column) for bound in (frame.start, frame.end))
         by_key = frame.kind == "range" and len(self.order) == 1
         first = self.order[0] if by_key else None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sash.engine.framing import Framed, edges_among, remapped, selected_before
+from sash.engine.frame_bounds import FrameBounds, edges_among, remapped, selected_before
 from sash.engine.memo import Memo
 from sash.kernels.algorithm import Occurrences
 from sash.kernels.coordinates import Indices, Positions, Ranks
@@ -24,7 +24,7 @@ class Framing(Protocol):
     dtype: np.dtype[Any]
     segments: np.ndarray
 
-    def framed(self, frame: Any) -> Framed:
+    def framed(self, frame: Any) -> FrameBounds:
         """The frames of all rows."""
 
 

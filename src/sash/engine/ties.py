@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import types
 
-from sash.engine.reading import tie_breakers_of
+from sash.engine.columns_read import tie_breakers_of
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.expressions.columns import Expression, Literal, Name
 from sash.windows.over import Over

@@ -2,7 +2,7 @@
 
 from sash.kernels.algorithm import Task
 from sash.planner.choosing import Choice, cheapest, choose
-from sash.planner.collecting import algorithms, names
+from sash.planner.declared import algorithms, names
 from sash.planner.plan import Plan, Sorting, Step
 
 __all__ = ["Choice", "Plan", "Sorting", "Step", "Task", "algorithms", "cheapest", "choose", "names"]

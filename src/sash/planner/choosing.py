@@ -8,7 +8,7 @@ from typing import Any
 
 from sash.errors import Refused, SashError
 from sash.kernels.algorithm import Algorithm, Task
-from sash.planner.collecting import algorithms, names
+from sash.planner.declared import algorithms, names
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import re
 from sash.kernels import spans
 from sash.kernels.algorithm import COVER, EVENTS, Algorithm
 from sash.kernels.spans.multilevel_slicing import Leveled, of_height
-from sash.planner.collecting import algorithms
+from sash.planner.declared import algorithms
 
 BY_SLICES = tuple(spans.COVERS)
 BY_EVENTS = tuple(name for name in spans.ANSWERS if name not in spans.COVERS)

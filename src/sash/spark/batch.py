@@ -9,8 +9,8 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from sash.engine.columns_read import checked, expressions_of
 from sash.engine.evaluating import explain as explained
-from sash.engine.reading import checked, expressions_of
 from sash.errors import SashError
 from sash.options import asked_memory
 from sash.planner import Plan

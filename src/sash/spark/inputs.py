@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import DataType, DateType, NumericType, StringType, TimestampNTZType, TimestampType
 
-from sash.engine.reading import expressions_of, rewritten
+from sash.engine.columns_read import expressions_of, rewritten
 from sash.errors import SashError
 from sash.expressions.binding import bind
 from sash.expressions.columns import Expression, Foreign, Name

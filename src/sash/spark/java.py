@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sash.errors import SashError
 from sash.kernels.compiling import disk
-from sash.kernels.compiling.trusted import Folder, Untrusted, open_folder
+from sash.kernels.compiling.trusted import TrustedFolder, Untrusted, open_folder
 
 OLDEST = 17
 
@@ -91,7 +91,7 @@ def _written(home: Path, script: bytes) -> Path:
     return home
 
 
-def _is_there(folder: Folder, script: bytes) -> bool:
+def _is_there(folder: TrustedFolder, script: bytes) -> bool:
     try:
         descriptor = folder.open("java")
     except OSError:

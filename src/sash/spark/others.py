@@ -16,8 +16,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
 
-from sash.engine.comparing import together
-from sash.engine.reading import expressions_of, expressions_of_others, rewritten
+from sash.engine.columns_read import expressions_of, expressions_of_others, rewritten
+from sash.engine.common_type import together
 from sash.errors import SashError, SashWarning, outside
 from sash.expressions.columns import Expression, Name
 from sash.libraries import is_spark

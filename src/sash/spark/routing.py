@@ -15,7 +15,7 @@ from pyarrow import types
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from sash.engine.ranges import Cuts, Edges
+from sash.engine.ranges import Cuts, PieceEdges
 from sash.errors import SashError
 
 
@@ -23,7 +23,7 @@ from sash.errors import SashError
 class Search:
     """How many of some edges a row has passed: those at or before it, or with ``strictly`` those before it."""
 
-    edges: Edges
+    edges: PieceEdges
     which: range
     keys: Sequence[Column]
     ways: Sequence[tuple[bool, bool]]  # descending, NULLs first

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 
 from sash import options
-from sash.engine.memory import within_memory
+from sash.engine.memory_need import within_memory
 from sash.engine.sizes import cut
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import table_bytes

@@ -22,7 +22,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DateType, TimestampNTZType
 
 from sash import options
-from sash.engine.memory import within_memory
+from sash.engine.memory_need import within_memory
 from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.packing import table_of
 from sash.engine.streams.queries import Query, Settings, Spans

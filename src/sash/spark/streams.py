@@ -18,8 +18,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from sash import options
-from sash.engine.memory import within_memory
-from sash.engine.reading import rewritten
+from sash.engine.columns_read import rewritten
+from sash.engine.memory_need import within_memory
 from sash.engine.streams.bounded import answer_partials, answer_rows
 from sash.engine.streams.bounded import fold as fold_rows
 from sash.engine.streams.cells import KEY

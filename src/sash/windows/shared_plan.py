@@ -14,7 +14,7 @@ from math import lcm
 import numpy as np
 
 from sash.windows.grids import Grid
-from sash.windows.slicing import Edges, edges_of
+from sash.windows.slicers import Edges, edges_of
 
 COUNTED = 100_000  # edges of a composite slide that are counted one by one
 

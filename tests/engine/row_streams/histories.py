@@ -10,8 +10,8 @@ import pyarrow as pa
 import sash
 from sash import Window, col
 from sash import functions as sf
+from sash.engine.columns_read import expressions_of
 from sash.engine.evaluating import evaluate
-from sash.engine.reading import expressions_of
 from sash.engine.row_streams.row_scheme import RowScheme
 from sash.windows.intervals import Interval
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sash.engine.spilling.hashing import hashes
+from sash.engine.spilling.row_hashes import hashes
 from strategies import usually
 
 INTEGERS = st.integers(-3, 3) | st.integers(-(2**63), 2**63 - 1)

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from sash.engine.spilling import answers
-from sash.engine.spilling.files import Directory
-from sash.engine.spilling.folders import LOCK, NEW, PREFIX, Folder, _swept, machine
+from sash.engine.spilling.folders import LOCK, NEW, PREFIX, SpillFolder, _swept, machine
+from sash.engine.spilling.row_files import Directory
 
 SPILLING = """
 import sys
@@ -72,7 +72,7 @@ def test_a_process_that_ends_leaves_nothing(disk, spilling):
 
 def abandoned(disk):
     """A folder as a killed process leaves it."""
-    folder = Folder(str(disk))
+    folder = SpillFolder(str(disk))
     with open(os.path.join(folder.path, "0"), "wb") as file:
         file.write(b"rows")
     os.close(folder._lock)

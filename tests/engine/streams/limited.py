@@ -17,7 +17,7 @@ import traceback
 from bench.studies._bounded import END, Run, events, status
 
 from sash import options
-from sash.engine.memory import within_memory
+from sash.engine.memory_need import within_memory
 from sash.engine.streams.limits import Limits
 from sash.errors import SashError
 

@@ -7,7 +7,7 @@ import sash
 from sash import functions as sf
 from sash.windows.grids import Grid
 from sash.windows.shared_plan import SharedPlan
-from sash.windows.slicing import edges_of
+from sash.windows.slicers import edges_of
 
 
 def test_example_1_two_queries_share_partials_of_two_tuples():

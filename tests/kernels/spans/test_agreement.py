@@ -16,7 +16,7 @@ from sash.errors import Refused
 from sash.kernels.inputs import Inputs
 from sash.kernels.operations.merging import state_of
 from sash.kernels.spans import ANSWERS, COVERS, difference, doubling, multilevel_slicing, slicing, sweeping
-from sash.kernels.spans.layout import Workload
+from sash.kernels.spans.rings import Workload
 from strategies import usually
 
 LOGS = sash.Aggregate(

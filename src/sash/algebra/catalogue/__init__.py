@@ -10,13 +10,13 @@ from typing import Any
 from sash.algebra.catalogue import (
     apache_sketches,
     bits,
+    extremes,
     holistic,
     moments,
     ordered,
     pairs,
     positions,
     ranks,
-    selecting,
     sessions,
     sketches,
     spans,
@@ -26,7 +26,7 @@ from sash.algebra.catalogue import (
 from sash.algebra.catalogue.declaring import CONSTANT, DISTANCE, FROM_LAST, SHARE, Function, by_name
 from sash.errors import SashError
 
-_MODULES = (sums, selecting, bits, moments, pairs, positions, ordered, sketches, apache_sketches, ranks, values,
+_MODULES = (sums, extremes, bits, moments, pairs, positions, ordered, sketches, apache_sketches, ranks, values,
             holistic, sessions, spans)  # fmt: skip
 
 FUNCTIONS: dict[str, Function] = by_name(function for module in _MODULES for function in module.FUNCTIONS)

@@ -19,7 +19,7 @@ import numpy as np
 from sash.errors import SashError
 
 
-class Partial:
+class ApachePartial:
     """A sketch that is never changed: what the three kinds have in common."""
 
     __slots__ = ("sketch",)
@@ -50,7 +50,7 @@ class Partial:
         return f"<{type(self).__name__.lower()}, {len(self.packed())} bytes>"
 
 
-class Quantiles(Partial):
+class Quantiles(ApachePartial):
     """A KLL sketch of the numbers, and how many NaN there are, which the sketch leaves out."""
 
     __slots__ = ("nans",)
@@ -114,7 +114,7 @@ class Quantiles(Partial):
         return all(abs(a.get_rank(value, True) - b.get_rank(value, True)) <= slack for value in values)
 
 
-class Distinct(Partial):
+class Distinct(ApachePartial):
     """A HyperLogLog sketch of hashes."""
 
     __slots__ = ()
@@ -159,7 +159,7 @@ class Distinct(Partial):
         return math.isclose(min(counts), max(counts))
 
 
-class Frequent(Partial):
+class Frequent(ApachePartial):
     """A frequent items sketch of values written as text, so that it is the same in every process; and the rows.
 
     A sketch that let go of everything it counted takes itself for empty, and forgets how many rows there were.

@@ -13,7 +13,7 @@ import numpy as np
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue.declaring import COL, CONSTANT, Function, Parameter, whole
-from sash.algebra.catalogue.selecting import above
+from sash.algebra.catalogue.extremes import above
 from sash.algebra.tuples import replaced
 
 MOST = 128  # a partial is merged in time proportional to k

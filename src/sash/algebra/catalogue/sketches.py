@@ -20,7 +20,7 @@ import numpy as np
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue import max_entropy
 from sash.algebra.catalogue.declaring import COL, CONSTANT, EACH, Function, Parameter, always, whole
-from sash.algebra.catalogue.selecting import larger, smaller
+from sash.algebra.catalogue.extremes import larger, smaller
 from sash.algebra.tuples import replaced
 from sash.errors import SashError
 

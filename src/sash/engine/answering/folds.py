@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sash.algebra import Aggregate
 from sash.engine.answering.asking import Evaluation, Question, occurring
-from sash.engine.answering.inputs import Lifted, lifted
+from sash.engine.answering.lifted import Lifted, lifted
 from sash.engine.placing import Answer, Numbers, Taken, Whole, gathered
 from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sash.engine.answering.asking import Question
-from sash.engine.comparing import together
+from sash.engine.common_type import together
 from sash.engine.encoding import order_key
 from sash.engine.sorted_rows import Selection
 from sash.errors import SashError

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sash.algebra.window_function import Deviation, QuantileFunction
 from sash.engine.answering.asking import Evaluation, Question
-from sash.engine.answering.inputs import numbers
+from sash.engine.answering.lifted import numbers
 from sash.engine.answering.searching import positions_of, select
 from sash.engine.placing import Answer, Numbers, Taken, Whole, offsets_of
 from sash.engine.sorted_rows import Ranking

@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import combined
-from sash.engine.ranges.keys import KeyOrder, edge_words, words
 from sash.engine.ranges.reach import Reach, Side
 from sash.engine.ranges.sampling import Sample
 from sash.engine.ranges.shifting import shifted
+from sash.engine.ranges.sort_keys import KeyOrder, edge_words, words
 from sash.errors import SashError
 
 NEAR = 8  # sampled keys looked at to each side of where an equal share of the rows ends
@@ -29,7 +29,7 @@ UNEVEN = 0.1  # of a share by which a piece may be larger, to need fewer rows of
 
 
 @dataclass(frozen=True)
-class Edges:
+class PieceEdges:
     """One edge for each piece; ``counts`` says how many leading columns of ``keys`` count."""
 
     keys: pa.Table
@@ -41,9 +41,9 @@ class Cuts:
     """The edges of all pieces; each list never falls. Small, and can be sent to workers."""
 
     order: KeyOrder
-    low: Edges
-    begin: Edges
-    stop: Edges
+    low: PieceEdges
+    begin: PieceEdges
+    stop: PieceEdges
     inclusive: bool  # whether a row that equals a stop is needed
     before: np.ndarray  # promised to each piece
     after: np.ndarray
@@ -158,7 +158,7 @@ class _Halo:
         self.tables.append(keys.set_column(place, keys.column_names[place], moved))
         self.counts.append(np.where(beyond, place, len(self.order)))
 
-    def _farthest(self) -> Edges:
+    def _farthest(self) -> PieceEdges:
         """The farthest for each piece; never less far than for a piece beyond, so that edges never fall."""
         pool, counts = pa.concat_tables(self.tables), np.concatenate(self.counts)
         ranks = self._ranks(counts).reshape(len(self.tables), len(self.at))
@@ -171,7 +171,7 @@ class _Halo:
         none = [None]  # the outermost edge is not compared
         taken = none + chosen if self.before else chosen + none
         count = [0 if place is None else int(counts[place]) for place in taken]
-        return Edges(pool.take(pa.array(taken, pa.int64())).combine_chunks(), np.array(count, np.int32))
+        return PieceEdges(pool.take(pa.array(taken, pa.int64())).combine_chunks(), np.array(count, np.int32))
 
     def _ranks(self, counts: np.ndarray) -> np.ndarray:
         """The edges in order; one of fewer columns is farther than all keys, those that nobody sampled too."""

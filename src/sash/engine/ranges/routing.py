@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.ranges.cuts import Cuts
-from sash.engine.ranges.keys import edge_words, plain_keys, words
 from sash.engine.ranges.sampling import Sample
+from sash.engine.ranges.sort_keys import edge_words, plain_keys, words
 from sash.kernels.threads import shares, together
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.ranges.keys import KeyOrder, plain_keys, starts_of, words
+from sash.engine.ranges.sort_keys import KeyOrder, plain_keys, starts_of, words
 from sash.errors import SashError
 from sash.kernels.sorting import argsort
 

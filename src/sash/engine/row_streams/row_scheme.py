@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.columns_read import checked, expressions_of
 from sash.engine.evaluating import evaluate
 from sash.engine.ranges.reach import Reach, reach
 from sash.engine.ranges.reach import together as reaching
-from sash.engine.reading import checked, expressions_of
 from sash.engine.streams.queries import Settings
 from sash.engine.streams.scheme import Scheme
 from sash.engine.summaries.contents import COUNT, PARTIAL, ROWS, content_of

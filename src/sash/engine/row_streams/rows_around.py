@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.framing import Framed
+from sash.engine.frame_bounds import FrameBounds
+from sash.engine.summaries.evaluating_pieces import local
 from sash.engine.summaries.piece_rows import PieceRows
-from sash.engine.summaries.pieces import local
 from sash.windows.bounds import ARBITRARY
 from sash.windows.window import WindowSpec
 
@@ -44,8 +44,8 @@ class RowsAround(PieceRows):
         rows.first, rows.count, rows.extra, rows.mixed = ahead, ready.num_rows, few.num_rows, mixed
         return rows
 
-    def _framed(self, frame: Any) -> Framed:
+    def _framed(self, frame: Any) -> FrameBounds:
         framed = super()._framed(frame)
         if not self.mixed:
             return framed
-        return Framed(replace(framed.bounds, shape=ARBITRARY), framed.groups)
+        return FrameBounds(replace(framed.bounds, shape=ARBITRARY), framed.groups)

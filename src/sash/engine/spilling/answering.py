@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.memory import SCRATCH, need, said, size_of
-from sash.engine.spilling.files import Directory, Rows, arrivals, merged, numbered, unnumbered
-from sash.engine.spilling.pieces import Ranges, cut_apart
-from sash.engine.spilling.splitting import MANY, Part, grouped, share, split
+from sash.engine.memory_need import SCRATCH, need, said, size_of
+from sash.engine.spilling.range_pieces import Ranges, cut_apart
+from sash.engine.spilling.row_files import Directory, Rows, arrivals, merged, numbered, unnumbered
+from sash.engine.spilling.splitting import MANY, KeySplit, grouped, share, split
 from sash.engine.tables import as_arrow
 from sash.errors import SashError
 
@@ -95,7 +95,7 @@ class _Spill:
         if self.partition:
             parts = split(arriving, list(self.partition), self.budget, 0, self.disk)
         else:
-            parts = [Part(self._whole(arriving))]
+            parts = [KeySplit(self._whole(arriving))]
         return self._few([file for part in parts for file in self._answered(part, 1)])
 
     def _whole(self, tables: Iterator[pa.Table]) -> Rows:
@@ -110,7 +110,7 @@ class _Spill:
             raise self._too_large(rows)
         return rows
 
-    def _answered(self, part: Part, level: int) -> list[Rows]:
+    def _answered(self, part: KeySplit, level: int) -> list[Rows]:
         rows = part.rows
         if self._need(rows) <= self.budget:
             return [self._alone(rows)]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from sash.engine.memory import said
+from sash.engine.memory_need import said
 from sash.engine.sizes import total_bytes
-from sash.engine.spilling.files import Directory
-from sash.engine.spilling.splitting import Part, split
+from sash.engine.spilling.row_files import Directory
+from sash.engine.spilling.splitting import KeySplit, split
 from sash.errors import SashError
 
 KEY = "__sash_key_"
@@ -73,7 +73,7 @@ def _drained(waiting: deque[pa.Table], source: Iterator[pa.Table]) -> Iterator[p
     yield from source
 
 
-def _named(part: Part, names: Sequence[str], columns: Sequence[str]) -> str:
+def _named(part: KeySplit, names: Sequence[str], columns: Sequence[str]) -> str:
     row = next(part.rows.tables()).select(columns).slice(0, 1).to_pylist()[0]
     return "the key " + ", ".join(f"{name} = {row[column]!r}" for name, column in zip(names, columns, strict=True))
 

@@ -32,7 +32,7 @@ LOCK = "lock"
 _swept: set[str] = set()
 
 
-class Folder:
+class SpillFolder:
     """A new folder, which is held until it is removed."""
 
     def __init__(self, disk: str) -> None:

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.memory import size_of
-from sash.engine.spilling.files import Directory, Rows
-from sash.engine.spilling.hashing import hashes, mixed
+from sash.engine.memory_need import size_of
+from sash.engine.spilling.row_files import Directory, Rows
+from sash.engine.spilling.row_hashes import hashes, mixed
 
 GROUP = 1 << 28  # bytes of rows that are split at a time, at most: strings of one array hold no more than 2**31
 WRITTEN = 1 << 20  # bytes that a part is to get at a time
 FEW, MANY = 4, 64  # parts
 
 
-class Part:
+class KeySplit:
     """Rows whose keys fell together."""
 
     def __init__(self, rows: Rows) -> None:
@@ -45,10 +45,10 @@ def parts_for(budget: int) -> int:
     return min(max(share(budget) // WRITTEN, FEW), MANY)
 
 
-def split(tables: Iterable[pa.Table], keys: Sequence[str], budget: int, level: int, disk: Directory) -> list[Part]:
+def split(tables: Iterable[pa.Table], keys: Sequence[str], budget: int, level: int, disk: Directory) -> list[KeySplit]:
     """Parts of some rows, by a hash of their keys that is another on each level."""
     count = parts_for(budget)
-    parts = [Part(disk.file()) for _ in range(count)]
+    parts = [KeySplit(disk.file()) for _ in range(count)]
     for table in grouped(tables, share(budget)):
         hashed = hashes([table.column(key) for key in keys], table.num_rows)
         part = (mixed(hashed + np.uint64(level)) % np.uint64(count)).astype(np.uint8)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
-from sash.engine.memory import give_back
+from sash.engine.memory_need import give_back
 from sash.engine.sizes import together
 from sash.engine.spilling.apart import groups
 from sash.engine.streams.cells import KEY

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import biased, tie_keys
-from sash.engine.framing import Framed
+from sash.engine.frame_bounds import FrameBounds
 from sash.engine.sizes import total_bytes
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.restoring import numbers_of, refuse_disorder, table_of
@@ -133,5 +133,5 @@ class WindowRows(SortedPartitions):
         heads = np.append(True, buffer.key[1:] != buffer.key[:-1])[: len(buffer.key)]
         self.segments = np.append(np.flatnonzero(heads), len(buffer.key)).astype(np.int64)
 
-    def _framed(self, frame: Any) -> Framed:
-        return Framed(frame.bounds)
+    def _framed(self, frame: Any) -> FrameBounds:
+        return FrameBounds(frame.bounds)

@@ -15,10 +15,10 @@ from sash.engine.streams.keys import Keys
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.restoring import flags_of, numbers_of, refuse_disorder
 from sash.kernels.slices.assigning import Assigning, Span, grown, span
-from sash.kernels.slices.folding import find_heads
+from sash.kernels.slices.cell_folding import find_heads
 from sash.kernels.sorting import argsort
 from sash.kernels.threads import shares, together
-from sash.windows.slicing import Edges
+from sash.windows.slicers import Edges
 
 PIECE = 1 << 18  # rows that one thread folds at least
 MANY = 1 << 12  # cells that may wait to be merged, in any case

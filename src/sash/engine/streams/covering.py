@@ -21,7 +21,7 @@ from sash.kernels.slices.runs import most, too_many
 from sash.kernels.spans.load import Load, load_of
 from sash.planner import Choice, cheapest
 from sash.planner.spans import technique
-from sash.windows.slicing import edges_of
+from sash.windows.slicers import edges_of
 
 Lift = Callable[[pa.Table, Sequence[CellPartial]], list[LiftedColumns]]
 

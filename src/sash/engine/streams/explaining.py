@@ -22,7 +22,7 @@ from sash.planner.spans import technique
 from sash.planner.streams import QueryStep, StreamPlan, drawn
 from sash.windows.grids import Grid
 from sash.windows.shared_plan import SharedPlan
-from sash.windows.slicing import edges_of
+from sash.windows.slicers import edges_of
 
 WHY = {
     "panes": "all windows begin and end at multiples of one length",

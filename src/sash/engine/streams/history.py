@@ -10,7 +10,7 @@ from sash.engine.streams.formats import PartialFormat, differences, refuse_odd
 from sash.engine.streams.restoring import is_whole, refused
 from sash.engine.streams.scheme import Scheme
 from sash.errors import SashError
-from sash.windows.slicing import edges_of
+from sash.windows.slicers import edges_of
 
 ADVICE = "change it back, or start with a new checkpointLocation"
 SETTINGS = {"kind": "windows are by", "time": "time is", "key": "key is", "offset": "offset is", "emit": "emit is",

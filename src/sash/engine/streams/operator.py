@@ -55,7 +55,7 @@ from sash.expressions.evaluation import evaluate
 from sash.kernels.slices.assigning import Span, span
 from sash.kernels.sorting import argsort
 from sash.windows.grids import PER_MICROSECOND
-from sash.windows.slicing import Edges, edges_of
+from sash.windows.slicers import Edges, edges_of
 
 FEW = 1024  # keys that are not worth letting go of
 

@@ -17,7 +17,7 @@ from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.inputs import Inputs
 from sash.kernels.operations.merging import joining
 from sash.kernels.sealing import unpadded
-from sash.kernels.slices.folding import cell_folding, run_folding
+from sash.kernels.slices.cell_folding import cell_folding, run_folding
 from sash.kernels.slices.partials import Partial
 
 

@@ -43,7 +43,7 @@ from sash.engine.tables import as_arrow, backend_of, column_names, one_array
 from sash.errors import SashError, column_named
 from sash.kernels.slices.partials import columns_of as numbers_of
 from sash.kernels.slices.partials import of_partials
-from sash.windows.slicing import edges_of
+from sash.windows.slicers import edges_of
 
 
 class PartialSource(NamedTuple):

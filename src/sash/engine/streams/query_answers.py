@@ -13,9 +13,9 @@ from sash.algebra import Aggregate
 from sash.algebra.sharing import Answer, partial_key
 from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.folds import read
-from sash.engine.answering.inputs import Lifted
+from sash.engine.answering.lifted import Lifted
 from sash.engine.evaluating import evaluation_of
-from sash.engine.framing import remapped, selected_before
+from sash.engine.frame_bounds import remapped, selected_before
 from sash.engine.placing import placed
 from sash.engine.sorted_rows import Selection
 from sash.engine.streams.buffer import StreamWindow, WindowFrame, WindowRows

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.errors import SashError
-from sash.kernels.slices.folding import find_heads
+from sash.kernels.slices.cell_folding import find_heads
 
 LEAST, MOST = -(2**63), 2**63 - 1
 

@@ -16,10 +16,10 @@ from sash.algebra.sharing import Shared, partial_key, share
 from sash.algebra.window_function import SpanFunction
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
-from sash.engine.answering.inputs import is_coded
+from sash.engine.answering.lifted import is_coded
+from sash.engine.columns_read import arguments_of
 from sash.engine.evaluating import evaluation_of
 from sash.engine.memo import Memo
-from sash.engine.reading import arguments_of
 from sash.engine.streams.assigners import assigner_of
 from sash.engine.streams.assigners.base import Assigner
 from sash.engine.streams.buffer import Buffer, StreamWindow, WindowFrame, WindowRows

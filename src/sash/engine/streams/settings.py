@@ -25,7 +25,7 @@ from sash.windows.extents import extent_of, interval_of, microseconds
 from sash.windows.grids import CalendarGrid
 from sash.windows.intervals import Interval
 from sash.windows.over import Over
-from sash.windows.slicing import SLICERS, edges_of
+from sash.windows.slicers import SLICERS, edges_of
 
 TAKEN = "window_end"
 NONE = np.zeros(0, np.int64)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.memory import give_back, said
+from sash.engine.memory_need import give_back, said
 from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.bucket import Bucket
 from sash.engine.streams.history import continued, described

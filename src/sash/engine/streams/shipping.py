@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.encoding import biased
-from sash.engine.memory import give_back
+from sash.engine.memory_need import give_back
 from sash.engine.sizes import cut, together
 from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.cells import KEY
@@ -25,7 +25,7 @@ from sash.engine.streams.sharding import Share, hashes_of, shards_of
 from sash.engine.tables import one_array
 from sash.expressions.evaluation import evaluate
 from sash.kernels.sorting import argsort
-from sash.windows.slicing import Edges, edges_of
+from sash.windows.slicers import Edges, edges_of
 
 NOTHING, CELLS, ROWS, TALLY = range(4)
 MALFORMED, LATEST = "malformed", "latest"  # rows without a time, or one out of reach; and the latest time

@@ -23,7 +23,7 @@ from sash.engine.tables import one_array
 from sash.errors import SashError
 from sash.kernels.slices.due import bounds_of
 from sash.windows.intervals import Interval
-from sash.windows.slicing import Edges
+from sash.windows.slicers import Edges
 
 PARTIALS = "partials"  # the way of giving answers
 NONE = np.zeros(0, np.int64)

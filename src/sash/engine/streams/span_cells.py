@@ -24,7 +24,7 @@ from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.times import ticks_of
 from sash.expressions.evaluation import evaluate
 from sash.kernels.slices.runs import Runs, most, runs_of, too_many
-from sash.windows.slicing import Edges
+from sash.windows.slicers import Edges
 
 AUTO = "auto"
 PIECE = 1 << 22  # parts of spans that are weighed at a time

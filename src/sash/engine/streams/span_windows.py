@@ -33,7 +33,7 @@ from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
 from sash.kernels.structures.sparse_table import ALGORITHM as SPARSE_TABLE
 from sash.planner.spans import technique
 from sash.windows.bounds import MONOTONIC, Bounds
-from sash.windows.slicing import edges_of
+from sash.windows.slicers import edges_of
 
 LISTED = 1 << 22  # spans of windows that are listed at a time
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from sash.engine.spilling.files import Directory, room
+from sash.engine.spilling.row_files import Directory, room
 from sash.engine.streams.sharding import Share
 from sash.engine.streams.shipping import Body
 

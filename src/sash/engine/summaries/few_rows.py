@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from sash.algebra.catalogue.selecting import MAX_BY, MIN_BY
+from sash.algebra.catalogue.extremes import MAX_BY, MIN_BY
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.answering.searching import positions_of
-from sash.engine.framing import edges_among
+from sash.engine.frame_bounds import edges_among
 from sash.engine.sorted_rows import Selection
 from sash.engine.summaries.contents import Few, few_of
 from sash.expressions.columns import Order

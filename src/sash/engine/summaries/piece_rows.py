@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.framing import Framed
+from sash.engine.frame_bounds import FrameBounds
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.expressions.columns import col
 from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
@@ -35,7 +35,7 @@ class PieceRows(SortedPartitions):
         """Whether the row at each position belongs to its piece."""
         return self.placed(self._side) == 0
 
-    def _framed(self, frame: Any) -> Framed:
+    def _framed(self, frame: Any) -> FrameBounds:
         framed = super()._framed(frame)
         side = self.placed(self._side)
         if not side.any() or not self._ordered:  # without an order rows lie in any, and all have one frame
@@ -44,7 +44,7 @@ class PieceRows(SortedPartitions):
         lo, hi = np.where(after, bounds.hi, bounds.lo), np.where(before, bounds.lo, bounds.hi)
         shape = MONOTONIC if bounds.moves_forward else ARBITRARY
         if not bounds.holes:
-            return Framed(Bounds(lo, hi, bounds.length, shape), framed.groups)
+            return FrameBounds(Bounds(lo, hi, bounds.length, shape), framed.groups)
         a, b = (np.where(before, lo, np.where(after, hi, each)) for each in (bounds.a, bounds.b))
         own = np.where(side == 0, bounds.own, -1).astype(bounds.own.dtype) if len(bounds.own) else bounds.own
-        return Framed(Bounds(lo, hi, bounds.length, shape, a=a, b=b, own=own), framed.groups)
+        return FrameBounds(Bounds(lo, hi, bounds.length, shape, a=a, b=b, own=own), framed.groups)

@@ -22,7 +22,7 @@ from typing import Any
 
 from sash.errors import outside
 from sash.kernels.compiling.locks import lock_held
-from sash.kernels.compiling.trusted import Folder, Untrusted, open_folder
+from sash.kernels.compiling.trusted import TrustedFolder, Untrusted, open_folder
 
 MAGIC = b"sash kernel 1\n"
 START = b"sash kernel "  # of every version
@@ -86,7 +86,7 @@ def clear() -> int:
     return count
 
 
-def _stored(folder: Folder, key: str) -> tuple[dict[str, Any], bytes] | None:
+def _stored(folder: TrustedFolder, key: str) -> tuple[dict[str, Any], bytes] | None:
     with os.fdopen(folder.open(f"{key}.kernel"), "rb") as file:
         data = file.read()
         start = len(MAGIC) + 32
@@ -111,13 +111,13 @@ def _checksum(key: str, body: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def _own() -> Iterator[Folder | None]:
+def _own() -> Iterator[TrustedFolder | None]:
     """The folder that kernels are written to."""
     with contextlib.closing(_folders()) as folders:
         yield next((each for each in folders if each.writable), None)
 
 
-def _folders() -> Generator[Folder]:
+def _folders() -> Generator[TrustedFolder]:
     """The folders to look into, open: up to the first that can be written to."""
     chosen = os.environ.get("SASH_CACHE_DIR")
     if chosen:

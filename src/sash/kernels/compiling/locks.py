@@ -7,13 +7,13 @@ import os
 import time
 from collections.abc import Iterator
 
-from sash.kernels.compiling.trusted import Folder
+from sash.kernels.compiling.trusted import TrustedFolder
 
 ATTEMPTS = 100  # some file systems say of every file that it has no name
 
 
 @contextlib.contextmanager
-def lock_held(folder: Folder, name: str, patience: float) -> Iterator[int | None]:
+def lock_held(folder: TrustedFolder, name: str, patience: float) -> Iterator[int | None]:
     """Hold a lock: its file's descriptor, or None where others still held it after so many seconds.
 
     Who holds it may delete the file, which whoever waits for it notices. A system, or a file system, without

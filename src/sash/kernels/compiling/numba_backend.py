@@ -22,8 +22,8 @@ from numba.np import arrayobj
 from sash.algebra import Aggregate
 from sash.algebra.tuples import replaced
 from sash.errors import NotCompilable
-from sash.kernels.compiling import accessors, bits, meaning
-from sash.kernels.compiling.frames import frame_of
+from sash.kernels.compiling import accessors, instructions, meaning
+from sash.kernels.compiling.frame_bounds import frame_of
 from sash.kernels.compiling.registry import parameters
 
 # No memory manager and no wrappers: what is left neither allocates nor touches the interpreter.
@@ -93,27 +93,27 @@ def _hint(context, array, index):  # type: ignore[no-untyped-def]
     return types.void(array, index), generate
 
 
-@numba.extending.overload(bits.popcount)
+@numba.extending.overload(instructions.popcount)
 def _overload_popcount(word):  # type: ignore[no-untyped-def]
     return lambda word: _popcount(word)
 
 
-@numba.extending.overload(bits.trailing_zeros)
+@numba.extending.overload(instructions.trailing_zeros)
 def _overload_trailing(word):  # type: ignore[no-untyped-def]
     return lambda word: _trailing(word)
 
 
-@numba.extending.overload(bits.leading_zeros)
+@numba.extending.overload(instructions.leading_zeros)
 def _overload_leading(word):  # type: ignore[no-untyped-def]
     return lambda word: _leading(word)
 
 
-@numba.extending.overload(bits.prefetch)
+@numba.extending.overload(instructions.prefetch)
 def _overload_prefetch(array, index):  # type: ignore[no-untyped-def]
     return lambda array, index: _hint(array, index)
 
 
-OVERLOADED = (replaced, *bits.INSTRUCTIONS)  # Numba has our own versions of these
+OVERLOADED = (replaced, *instructions.INSTRUCTIONS)  # Numba has our own versions of these
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import warnings
 
 from sash.errors import SashError, outside
 from sash.kernels.compiling.locks import lock_held
-from sash.kernels.compiling.trusted import Folder
+from sash.kernels.compiling.trusted import TrustedFolder
 from sash.options import _bytes as number_of_bytes
 
 DAYS = 60.0  # since its last use
@@ -30,7 +30,7 @@ LOCK = re.compile(r"([0-9a-f]{64})\.lock")
 PART = re.compile(r"[0-9a-f]{16}[0-9a-z_]{8,16}\.part")  # of a process that died while it wrote
 
 
-def prune_when_due(folder: Folder, start: bytes) -> None:
+def prune_when_due(folder: TrustedFolder, start: bytes) -> None:
     """Delete what is too old or too much, unless that was done within the hour. Kernels begin with ``start``."""
     days, size = _days(), _size()
     with lock_held(folder, STAMP, patience=0) as descriptor:
@@ -40,7 +40,7 @@ def prune_when_due(folder: Folder, start: bytes) -> None:
         os.write(descriptor, b".")  # which sets its time
 
 
-def prune(folder: Folder, start: bytes, days: float, size: int) -> None:
+def prune(folder: TrustedFolder, start: bytes, days: float, size: int) -> None:
     """Delete kernels not used for so many days, then those used longest ago, until the rest has this many bytes."""
     now, total = time.time(), 0
     names = folder.names()
@@ -70,7 +70,7 @@ def _ours(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and (not hasattr(os, "geteuid") or status.st_uid == os.geteuid())
 
 
-def _remove(folder: Folder, name: str, time_used: float, start: bytes) -> None:
+def _remove(folder: TrustedFolder, name: str, time_used: float, start: bytes) -> None:
     """Delete a kernel and its lock, unless somebody is compiling it, or used or replaced it since."""
     lock = name.replace(".kernel", ".lock")
     with contextlib.suppress(OSError), lock_held(folder, lock, patience=0) as mine:

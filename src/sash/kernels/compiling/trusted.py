@@ -32,13 +32,13 @@ class Untrusted(PermissionError):
     """Somebody else could have written this; the message says what, and who."""
 
 
-class Folder:
+class TrustedFolder:
     """An open folder. A context manager; see ``open_folder``."""
 
     def __init__(self, path: Path, descriptor: int | None) -> None:
         self.path, self._descriptor = path, descriptor
 
-    def __enter__(self) -> Folder:
+    def __enter__(self) -> TrustedFolder:
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -90,12 +90,12 @@ class Folder:
         return name if self._descriptor is not None else str(self.path / name)
 
 
-def open_folder(path: Path) -> Folder:
+def open_folder(path: Path) -> TrustedFolder:
     """Open a folder, made where there is none; raises ``Untrusted``, or another ``OSError``."""
     if not _BY_DESCRIPTOR:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return Folder(path, None)
-    return Folder(path, _walk(path.absolute()))
+        return TrustedFolder(path, None)
+    return TrustedFolder(path, _walk(path.absolute()))
 
 
 def _walk(path: Path) -> int:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from sash.errors import SashError
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
-from sash.kernels.fifo.folding import slides
-from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
+from sash.kernels.fifo.forward_folding import slides
+from sash.kernels.fifo.state_arrays import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
 from sash.kernels.threads import second_thread
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from math import ceil, log2
 from typing import Any
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
-from sash.kernels.fifo.folding import slides
-from sash.kernels.fifo.layout import HEAD, OWN, TAIL, count, twice_a_power_of_two
+from sash.kernels.fifo.forward_folding import slides
+from sash.kernels.fifo.state_arrays import HEAD, OWN, TAIL, count, twice_a_power_of_two
 
 
 def climbing(agg: Any) -> Any:

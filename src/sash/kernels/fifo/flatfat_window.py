@@ -24,7 +24,7 @@ from sash.errors import Refused, SashError
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.fifo.flatfat_tree import flatfat_build, flatfat_evict, flatfat_ranges, flatfat_write
-from sash.kernels.fifo.layout import power_of_two, refuse_shapes, refuse_unless
+from sash.kernels.fifo.state_arrays import power_of_two, refuse_shapes, refuse_unless
 from sash.kernels.inputs import Inputs, whole
 from sash.kernels.sealing import making, opened, sealed
 

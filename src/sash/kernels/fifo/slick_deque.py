@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
-from sash.kernels.fifo.folding import slides
-from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, in_ring, per_row
+from sash.kernels.fifo.forward_folding import slides
+from sash.kernels.fifo.state_arrays import FIRST, HEAD, HELD, OWN, TAIL, count, in_ring, per_row
 from sash.kernels.needs import selective
 
 

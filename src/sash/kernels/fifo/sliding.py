@@ -19,7 +19,7 @@ from sash.errors import Refused, SashError
 from sash.kernels.algorithm import FOLD, Algorithm, Task, declared
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import Kernel, Specialised, specialise
-from sash.kernels.fifo.layout import (
+from sash.kernels.fifo.state_arrays import (
     FIRST,
     HEAD,
     HELD,

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
-from sash.kernels.fifo.folding import slides
-from sash.kernels.fifo.layout import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row
+from sash.kernels.fifo.forward_folding import slides
+from sash.kernels.fifo.state_arrays import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row
 from sash.kernels.needs import invertible
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from sash.kernels.compiling import prefetch, routine
 from sash.kernels.structures.bitset_counts import ADD, ONE, below, change, empty_bitset
-from sash.kernels.structures.bitset_visits import Sweep
+from sash.kernels.structures.bitset_visits import FrameSweep
 from sash.kernels.threads import together
 from sash.windows.bounds import Bounds
 
@@ -44,7 +44,7 @@ def lost_with_row(previous: Any, following: Any, lo: Any, a: Any, b: Any, hi: An
 
 
 def subtract_groups(
-    previous: np.ndarray, following: np.ndarray, bounds: Bounds, parts: list[Sweep], counts: np.ndarray
+    previous: np.ndarray, following: np.ndarray, bounds: Bounds, parts: list[FrameSweep], counts: np.ndarray
 ) -> None:
     """Take off the values that occur only in holes of several rows, and put those of own back."""
     rows, dtype = len(previous), previous.dtype

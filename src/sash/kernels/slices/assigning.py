@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sash.kernels.compiling import routine
-from sash.windows.slicing import Edges
+from sash.windows.slicers import Edges
 
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 CELLS, HINT, FROM, UPTO = range(4)

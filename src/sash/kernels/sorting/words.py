@@ -42,7 +42,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Range:
+class WordRange:
     """The least key, the greatest, and the bits in which any two differ."""
 
     least: int
@@ -84,17 +84,17 @@ def _put(key: Any, place: Any, down: int, mask: Any, up: int, start: int, stop: 
     return 0
 
 
-def measured(key: np.ndarray) -> Range:
+def measured(key: np.ndarray) -> WordRange:
     """The range of a key."""
     if not len(key):
-        return Range(0, 0, 0)
+        return WordRange(0, 0, 0)
     parts = shares(len(key), 1 << 18)
     parts_measured = np.zeros((len(parts), 4), np.uint64)
     together([partial(_measure, key, a, b, parts_measured[p]) for p, (a, b) in enumerate(parts)])
     varying = np.bitwise_or.reduce(parts_measured[:, 2]) | np.bitwise_or.reduce(
         parts_measured[:, 3] ^ parts_measured[0, 3]
     )
-    return Range(int(parts_measured[:, 0].min()), int(parts_measured[:, 1].max()), int(varying))
+    return WordRange(int(parts_measured[:, 0].min()), int(parts_measured[:, 1].max()), int(varying))
 
 
 def packed(keys: Sequence[np.ndarray]) -> list[Word]:
@@ -124,7 +124,7 @@ def packed(keys: Sequence[np.ndarray]) -> list[Word]:
     return words
 
 
-def _fields(key: np.ndarray, measure: Range) -> list[Word]:
+def _fields(key: np.ndarray, measure: WordRange) -> list[Word]:
     """A key without the bits in its midst that all rows share, where there are some: one outlier makes many."""
     fields, stop = [], measure.varying.bit_length()
     while stop:

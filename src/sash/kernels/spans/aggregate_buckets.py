@@ -16,7 +16,7 @@ import numpy as np
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans.driving import Work, answers_windows
-from sash.kernels.spans.layout import CLOCK, Workload, adding, opened, places
+from sash.kernels.spans.rings import CLOCK, Workload, adding, opened, places
 
 
 @kernel

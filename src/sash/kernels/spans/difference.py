@@ -16,7 +16,7 @@ import numpy as np
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.needs import exact_partials, invertible
 from sash.kernels.spans.driving import covers
-from sash.kernels.spans.layout import adding, touched
+from sash.kernels.spans.rings import adding, touched
 
 
 @kernel

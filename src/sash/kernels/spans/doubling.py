@@ -19,7 +19,7 @@ import numpy as np
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel, leading_zeros, routine
 from sash.kernels.needs import selective
 from sash.kernels.spans.driving import covers
-from sash.kernels.spans.layout import adding, touched
+from sash.kernels.spans.rings import adding, touched
 
 LEVELS = 64
 

@@ -16,8 +16,8 @@ from sash.kernels.algorithm import COVER, EVENTS, Algorithm, Need
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.inputs import Inputs, whole
 from sash.kernels.needs import commutative
-from sash.kernels.spans.layout import Workload, refuse
-from sash.kernels.spans.lists import larger
+from sash.kernels.spans.event_lists import larger
+from sash.kernels.spans.rings import Workload, refuse
 
 
 class Work(NamedTuple):

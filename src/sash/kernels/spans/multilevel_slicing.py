@@ -25,8 +25,8 @@ from sash.kernels.algorithm import COVER, Algorithm
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans.driving import Work, answers_windows, covers
-from sash.kernels.spans.layout import CLOCK, Workload, adding, at_least, clear, places, touched
 from sash.kernels.spans.load import Load
+from sash.kernels.spans.rings import CLOCK, Workload, adding, at_least, clear, places, touched
 
 
 def lowest(cell: int, hi: int) -> int:

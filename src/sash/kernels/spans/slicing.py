@@ -19,7 +19,7 @@ import numpy as np
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans.driving import Work, answers_windows, covers
-from sash.kernels.spans.layout import CLOCK, Workload, adding, clear, places
+from sash.kernels.spans.rings import CLOCK, Workload, adding, clear, places
 
 
 @kernel

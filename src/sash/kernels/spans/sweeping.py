@@ -16,8 +16,8 @@ from sash.kernels.needs import exact_or_selective, selective_or_invertible
 from sash.kernels.spans import sweeping_cumulative as cumulative
 from sash.kernels.spans import sweeping_selective as selective
 from sash.kernels.spans.driving import Work, answers_windows
-from sash.kernels.spans.layout import CLOCK, Workload
-from sash.kernels.spans.lists import LINKS, pool
+from sash.kernels.spans.event_lists import LINKS, pool
+from sash.kernels.spans.rings import CLOCK, Workload
 
 
 def _accumulated(specialised: Specialised, workload: Workload) -> Work:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from sash.kernels.compiling import Flags, Marks, States, Values, kernel
-from sash.kernels.spans.layout import CLOCK, clear
+from sash.kernels.spans.rings import CLOCK, clear
 
 FROM, TO, LIVE, MARKS = 1, 2, 3, 4  # between the lines are the events that end at FROM or later and begin before TO
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from sash.kernels.compiling import Flags, Marks, States, Values, kernel
-from sash.kernels.spans.layout import CLOCK
-from sash.kernels.spans.lists import LEFT, append, let_go
+from sash.kernels.spans.event_lists import LEFT, append, let_go
+from sash.kernels.spans.rings import CLOCK
 
 DONE, TO, HEAD, KEPT, MARKS = 4, 5, 6, 7, 8  # after the marks of the lists; HEAD and KEPT say where the kept are
 

@@ -14,8 +14,8 @@ from typing import Any
 from sash.kernels.compiling import Flags, Marks, Specialised, States, Values, kernel
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans.driving import Work, answers_windows
-from sash.kernels.spans.layout import CLOCK, Workload, adding, opened
-from sash.kernels.spans.lists import LEFT, LINKS, append, let_go, pool
+from sash.kernels.spans.event_lists import LEFT, LINKS, append, let_go, pool
+from sash.kernels.spans.rings import CLOCK, Workload, adding, opened
 
 DONE = 4  # of the marks, after those of the lists: how many windows are released
 

@@ -20,7 +20,7 @@ FEWEST = 1 << 17  # frames for a thread of their own, since each thread sweeps o
 
 
 @dataclass(frozen=True)
-class Sweep:
+class FrameSweep:
     """The frames from start to stop: all of them lie in the positions from lowest to highest."""
 
     visit: np.ndarray  # their numbers by rising key; nothing where these rise already
@@ -30,11 +30,11 @@ class Sweep:
     highest: int
 
 
-def sweeps(bounds: Bounds, keys: np.ndarray) -> list[Sweep]:
+def sweeps(bounds: Bounds, keys: np.ndarray) -> list[FrameSweep]:
     """One sweep for each thread, none where there are no frames."""
 
-    def sweep(start: int, stop: int) -> Sweep:
-        return Sweep(
+    def sweep(start: int, stop: int) -> FrameSweep:
+        return FrameSweep(
             visits(keys, start, stop), start, stop, int(bounds.lo[start:stop].min()), int(bounds.hi[start:stop].max())
         )
 

@@ -21,7 +21,7 @@ from sash.kernels.algorithm import COUNT, Algorithm
 from sash.kernels.compiling import prefetch, routine
 from sash.kernels.needs import own_order
 from sash.kernels.structures.bitset_counts import ADD, BITS, below, change, empty_bitset
-from sash.kernels.structures.bitset_visits import Sweep, sweeps
+from sash.kernels.structures.bitset_visits import FrameSweep, sweeps
 from sash.kernels.structures.ranked import Ranked
 from sash.kernels.threads import together
 from sash.windows.bounds import Bounds
@@ -33,7 +33,7 @@ def count_below(ranked: Ranked, bounds: Bounds, threshold: np.ndarray) -> np.nda
     """How many rows of each frame have a rank below its threshold."""
     counts = np.empty(len(bounds), ranked.rank.dtype)
 
-    def run(part: Sweep) -> None:
+    def run(part: FrameSweep) -> None:
         partition = np.searchsorted(ranked.segments, part.lowest, "right") - 1
         first = int(ranked.segments[partition])  # no rank of an earlier partition counts
         _sweep(

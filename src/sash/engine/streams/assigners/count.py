@@ -22,7 +22,7 @@ from sash.engine.streams.assigners.base import (
 )
 from sash.engine.streams.assigners.time import ending_between
 from sash.engine.streams.restoring import counts_of, refused
-from sash.kernels.slices import numbering
+from sash.kernels.slices import row_positions
 from sash.kernels.slices.due import count_windows_by_key, windows_of
 from sash.windows.extents import CountExtent
 from sash.windows.grids import Grid
@@ -44,7 +44,7 @@ class CountPositions(Positions):
         """The number of each row in its key."""
         self.reached, self.answered = (longer(array, keys) for array in (self.reached, self.answered))
         out = np.empty(len(codes), np.int64)
-        numbering.count_rows(codes, self.reached, out)
+        row_positions.count_rows(codes, self.reached, out)
         self._came.append(codes)
         return Numbered(out)
 

@@ -18,7 +18,7 @@ from sash.engine.tables import one_array
 from sash.errors import SashError, column_named
 from sash.expressions.binding import check_names
 from sash.expressions.evaluation import evaluate, infer
-from sash.kernels.slices import numbering
+from sash.kernels.slices import row_positions
 from sash.windows.extents import DeltaExtent
 
 
@@ -68,12 +68,12 @@ class DeltaPositions(ListedPositions):
         self.last, self.started = longer(self.last, keys), longer(self.started, keys)
         values, known = self.values(table)
         good = np.empty(len(codes), np.uint8)
-        numbering.grows(codes, values, known.view(np.uint8), self.last, self.started, good)
+        row_positions.grows(codes, values, known.view(np.uint8), self.last, self.started, good)
         counts = None if good.all() else np.flatnonzero(good)
         if counts is not None:
             codes, values = codes[counts], values[counts]
         out = np.empty(len(codes), np.int64)
-        numbering.count_rows(codes, self.reached, out)
+        row_positions.count_rows(codes, self.reached, out)
         ends = np.zeros(len(codes), np.bool_)
         for spec, extent in enumerate(self.extents):
             due = self._due(spec, extent, keys, codes, values, out)
@@ -95,7 +95,7 @@ class DeltaPositions(ListedPositions):
             longer(self.moved[spec], keys),
         )
         due = np.empty(len(codes), np.uint8)
-        numbering.moved(
+        row_positions.moved(
             codes, values, self._size(extent.slide, math.ceil), self.last_ends_at[spec], self.moved[spec], due
         )
         return due != 0
@@ -109,7 +109,7 @@ class DeltaPositions(ListedPositions):
         place = first + (ends - 1 - store.at[first])  # numbers of a key follow each other
         starts = np.empty(len(keys), np.int64)
         reach = self._size(self.extents[spec].range, math.floor)
-        numbering.near(store.key, store.at, values, keys, values[place], reach, starts)
+        row_positions.near(store.key, store.at, values, keys, values[place], reach, starts)
         return starts
 
     def needed(self, store: Any) -> np.ndarray:

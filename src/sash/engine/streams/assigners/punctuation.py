@@ -14,7 +14,7 @@ from sash.engine.streams.restoring import counts_of
 from sash.errors import SashError, column_named
 from sash.expressions.binding import check_names
 from sash.expressions.evaluation import infer, predicate
-from sash.kernels.slices import numbering
+from sash.kernels.slices import row_positions
 from sash.windows.extents import PunctuationExtent
 from sash.windows.grids import Grid
 
@@ -35,8 +35,8 @@ class PunctuationPositions(ListedPositions):
         self.reached, self.rows = (longer(array, keys) for array in (self.reached, self.rows))
         ends = predicate(self.condition, table).view(np.uint8)
         out, rows = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
-        numbering.count_punctuations(codes, ends, self.reached, out)
-        numbering.count_rows(codes, self.rows, rows)
+        row_positions.count_punctuations(codes, ends, self.reached, out)
+        row_positions.count_rows(codes, self.rows, rows)
         where = np.flatnonzero(ends)
         if len(where):
             for listed in self.listed:

@@ -12,9 +12,9 @@ import pyarrow as pa
 from sash.engine.elsewhere import Elsewhere, Runs
 from sash.engine.encoding import combined, equality_key
 from sash.engine.evaluating import answers
-from sash.engine.summaries.collecting import Summaries
 from sash.engine.summaries.contents import ROWS, content_of, opened, summary_name
 from sash.engine.summaries.piece_rows import LOCAL, PIECE, PieceRows
+from sash.engine.summaries.piece_summaries import Summaries
 from sash.engine.summaries.summarising import plain_key
 from sash.engine.ties import break_ties
 from sash.expressions.columns import col

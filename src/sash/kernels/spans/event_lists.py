@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.kernels.spans.layout import CLOCK
+from sash.kernels.spans.rings import CLOCK
 
 LINKS = 1 << 10  # of a pool, to begin with
 FREE, FRESH, LEFT = 1, 2, 3  # of the marks: the first link let go, the first not used yet, how many there are of both

@@ -20,7 +20,7 @@ from sash.windows.range_keys import RangeKeys, plain_array
 _NONE = np.zeros(0, np.int64)
 
 
-class Framed(NamedTuple):
+class FrameBounds(NamedTuple):
     """Bounds, and with EXCLUDE where the group that it takes out around each row starts and stops, uncut."""
 
     bounds: Bounds
@@ -36,7 +36,7 @@ def frame_bounds(
     descending: bool = False,
     nulls_first: bool = True,
     offsets: tuple[Any, Any] = (None, None),
-) -> Framed:
+) -> FrameBounds:
     """Bounds of a frame for every position.
 
     ``segments`` is where each partition starts, and then the number of rows. ``peers`` is the position at which
@@ -51,9 +51,9 @@ def frame_bounds(
     hi = _edge(rows, frame.kind, frame.end, keys, offsets[1], stops=True, past=end_in)
     bounds = _settled(rows, frame, lo, hi)
     if frame.exclude == "no others":
-        return Framed(bounds)
+        return FrameBounds(bounds)
     groups = rows.themselves if frame.exclude == "current row" else (rows.peers, rows.peer_stops)
-    return Framed(_torn(rows, bounds, groups, keep_own=frame.exclude == "ties"), groups)
+    return FrameBounds(_torn(rows, bounds, groups, keep_own=frame.exclude == "ties"), groups)
 
 
 def selected_before(selected: np.ndarray) -> np.ndarray:

@@ -44,7 +44,7 @@ class KeyOrder:
         return len(self.descending)
 
 
-class Word(NamedTuple):
+class KeyWord(NamedTuple):
     """Numbers of all rows, and the key column that they are of."""
 
     column: int
@@ -60,7 +60,7 @@ def plain_keys(keys: pa.Table, order: KeyOrder) -> pa.Table:
     return pa.Table.from_arrays([_decoded(column) for column in keys.columns], keys.column_names)
 
 
-def words(tables: Sequence[pa.Table], order: KeyOrder) -> list[Word]:
+def words(tables: Sequence[pa.Table], order: KeyOrder) -> list[KeyWord]:
     """Words whose lexicographic order is that of the rows of all tables, one table after the other.
 
     Words of different calls do not compare: those of strings are ranks among the strings of one call.
@@ -69,16 +69,16 @@ def words(tables: Sequence[pa.Table], order: KeyOrder) -> list[Word]:
     for place, (descending, nulls_first) in enumerate(zip(order.descending, order.nulls_first, strict=True)):
         chunks = [chunk for table in tables for chunk in table.column(place).chunks]
         column = pa.chunked_array(chunks, tables[0].column(place).type)
-        words_of += [Word(place, numbers) for numbers in order_key(column, descending, nulls_first)]
+        words_of += [KeyWord(place, numbers) for numbers in order_key(column, descending, nulls_first)]
     return words_of
 
 
-def edge_words(word: Word, counts: np.ndarray, above: np.ndarray | bool) -> np.ndarray:
+def edge_words(word: KeyWord, counts: np.ndarray, above: np.ndarray | bool) -> np.ndarray:
     """The words of edges of which only the first ``counts`` columns count: below or above all that begins so."""
     return np.where(word.column < counts, word.numbers, np.where(above, MOST, np.uint64(0)))
 
 
-def starts_of(words: Sequence[Word], columns: int, rows: int) -> np.ndarray:
+def starts_of(words: Sequence[KeyWord], columns: int, rows: int) -> np.ndarray:
     """Where each run of rows equal in the first columns starts, in sorted rows; and then the number of rows."""
     changes = np.zeros(rows, np.bool_)
     changes[:1] = True

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.memory import size_of
-from sash.engine.spilling.folders import Folder, sweep_once
+from sash.engine.memory_need import size_of
+from sash.engine.spilling.folders import SpillFolder, sweep_once
 from sash.errors import SashError
 
 ARRIVAL = "__sash_arrival"
@@ -30,7 +30,7 @@ class Directory:
         sweep_once(disks)
         disk = disks[os.getpid() % len(disks)]
         with room(disk):
-            self._folder = Folder(disk)
+            self._folder = SpillFolder(disk)
         weakref.finalize(self, self._folder.remove)
 
     def file(self) -> Rows:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.ranges import Cuts, KeyOrder, Reach, Sample, cut, expected, route, sample
-from sash.engine.spilling.files import Directory, Rows, arrivals, numbered, unnumbered
+from sash.engine.spilling.row_files import Directory, Rows, arrivals, numbered, unnumbered
 from sash.engine.spilling.splitting import grouped, share
 from sash.errors import SashError
 
