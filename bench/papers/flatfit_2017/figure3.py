@@ -69,5 +69,5 @@ def _held(slicer: str, length: int) -> int:
     operator, most, column = board.open(), 0, readings(2 * length)
     for at in range(0, len(column), BATCH):
         operator.push(pa.table({"v": column[at : at + BATCH]}))
-        most = max(most, len(operator._cells))
+        most = max(most, len(operator.state.cells))
     return most

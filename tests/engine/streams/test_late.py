@@ -101,7 +101,7 @@ def test_keys_of_which_nothing_is_left_are_let_go():
     answers, row = [], {"v": 1, "w": None}
     for start in range(0, 100_000, 5_000):
         answers.append(operator.push(table([{"ts": start + k, "k": f"key {start + k}", **row} for k in range(5_000)])))
-        assert len(operator._keys) < 12_000
+        assert len(operator.state.keys) < 12_000
     answers.append(operator.close())
     found = pa.concat_tables(answers)
     assert found.num_rows == 200_000

@@ -78,5 +78,5 @@ def test_cells_that_a_key_keeps(slicer):
     operator, most = board.open(), 0
     for k in range(60):
         operator.push(pa.table({"v": [k]}))
-        most = max(most, len(operator._cells))
+        most = max(most, len(operator.state.cells))
     assert most <= SharedPlan({"s": Grid(11, 4, 1)}, slicer).slices_in("s") + (slicer == "cutty")

@@ -244,7 +244,7 @@ def test_keys_that_are_idle_are_let_go():
         job.batch([table(events)], step * 10**7 - 1 if step else None)
         sizes.append(job.seen[0].size)
     assert job.seen[0].keys <= 4000
-    assert len(job.shards[0].buckets[Share()].operator._keys) < 10_000
+    assert len(job.shards[0].buckets[Share()].operator.state.keys) < 10_000
     assert max(sizes[25:]) <= 1.1 * max(sizes[:25])
 
 

@@ -385,7 +385,7 @@ def test_of_a_long_span_only_open_windows_are_kept():
     year = 365 * 86400 * 10**6
     operator.push(table([(40 * year - 10, 40 * year, "a", 1)]))
     operator.push(table([(0, 40 * year, "a", 8)]))
-    assert len(operator._cells) < 400
+    assert len(operator.state.cells) < 400
     last = operator.close().to_pylist()[-6]
     assert (last["n"], last["peak"]) == (2, 8)
     assert last["share"] == pytest.approx(1 + 8 * 60 * 10**6 / (40 * year))

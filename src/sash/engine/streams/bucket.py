@@ -72,7 +72,7 @@ class Bucket:
             self.latest = max([self.latest, *([int(entry[AT].to_numpy().max())] if entry.num_rows else [])])
             self.log.take(entry, writer)
         elif body.content == TALLY:
-            self.operator.late_count += self._late_of(table_of(body.table))
+            self.operator.state.late_count += self._late_of(table_of(body.table))
 
     def split(self, shards: int, writer: ChunkWriter) -> tuple[Bucket, Bucket] | None:
         """Two buckets in the place of this one, each with some of its keys; None where it has but one key."""
@@ -87,8 +87,8 @@ class Bucket:
             some = self.operator.of_keys(np.flatnonzero(share.holds(words)))
             halves.append(Bucket(share, some, self.limits))
         halves[0].latest = self.latest
-        halves[0].operator.late_count = self.operator.late_count
-        halves[0].operator._late = self.operator._late
+        halves[0].operator.state.late_count = self.operator.state.late_count
+        halves[0].operator.state.late = self.operator.state.late
         older = [(entry, _words(entry, shards)) for entry in self.log.older(writer)]
         self.clear(writer)
         for bucket in halves:

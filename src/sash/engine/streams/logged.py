@@ -18,11 +18,11 @@ from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.cells import AT, KEY, STATE, cells_table
 from sash.engine.streams.keyed_rows import KeyedRows
-from sash.engine.streams.keys import Keys
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.restoring import positions_of, refuse_columns, refused
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_cells import refuse_odd_spans
+from sash.engine.streams.state import columns_of
 
 ROW = "row"
 
@@ -53,12 +53,12 @@ class LoggedOperator(Operator):
             return self._entry(self.absorb(rows))
         aside = Operator(self.scheme, self.slicer, emit=self.emit, arrival=False)  # folds this batch alone
         aside.unmoved()
-        aside.watermark = self.watermark
-        aside._positions.passes(self.reached)
+        aside.state.watermark = self.state.watermark
+        aside.state.positions.passes(self.reached)
         aside.since(self._windows.since)
         aside.absorb(rows)
-        self.late_count += aside.late_count
-        self._late += aside._late
+        self.state.late_count += aside.state.late_count
+        self.state.late += aside.state.late
         return self.take(aside.partials())
 
     def replay(self, entry: pa.Table) -> None:
@@ -69,10 +69,10 @@ class LoggedOperator(Operator):
             return
         self._refuse_rows(entry)
         time = entry[AT].to_numpy()
-        left = time >= self.watermark if self.scheme.sorts and self.watermark is not None else None
+        left = time >= self.state.watermark if self.scheme.sorts and self.state.watermark is not None else None
         if left is not None and not left.all():
             entry, time = entry.filter(pa.array(left)), time[left]
-        codes = self._keys.numbers(
+        codes = self.state.keys.numbers(
             [entry[name].combine_chunks() for name in entry.column_names if name.startswith(KEY)]
         )
         codes = np.zeros(entry.num_rows, np.int64) if codes is None else codes
@@ -98,7 +98,7 @@ class LoggedOperator(Operator):
 
     def _refuse_entry(self, entry: pa.Table, columns: dict[str, pa.DataType]) -> None:
         """Refuse an entry that has not all columns of a key, and further ones only of these."""
-        keyed = {f"{KEY} {k}": dtype for k, dtype in enumerate(self._keys.dtypes)} | {AT: pa.int64()}
+        keyed = {f"{KEY} {k}": dtype for k, dtype in enumerate(self.state.keys.dtypes)} | {AT: pa.int64()}
         names = [*keyed, *(name for name in columns if name in entry.column_names)]
         ordered = entry if sorted(entry.column_names) != sorted(names) else entry.select(names)
         refuse_columns(ordered, "an entry of the log", names, [(keyed | columns)[name] for name in names])
@@ -108,13 +108,13 @@ class LoggedOperator(Operator):
     def everything(self, size: int) -> Iterator[pa.Table]:
         """Entries in the place of all, of about so many bytes each."""
         if self.by_cells:
-            cells = self._cells.packed()
+            cells = self.state.cells.packed()
             step = max(size // max(cells.width, 1), 1)
             for at in range(0, len(cells.key), step):
-                yield cells_table(cells.slice(at, at + step), self._keys, self.scheme.partial_ids)
+                yield cells_table(cells.slice(at, at + step), self.state.keys, self.scheme.partial_ids)
             return
-        buffer = self._buffer.compact()
-        rows = self._joined(self._waiting) if self.scheme.sorts else KeyedRows(buffer.table, buffer.key, buffer.at)
+        buffer = self.state.buffer.compact()
+        rows = self.state.joined() if self.scheme.sorts else KeyedRows(buffer.table, buffer.key, buffer.at)
         for start, stop in stretches(np.broadcast_to(row_bytes(rows.table), len(rows.codes)), size):
             yield self._entry(rows.take(np.arange(start, stop)))
 
@@ -134,8 +134,8 @@ class LoggedOperator(Operator):
     def live(self) -> int:
         """How many cells or rows the log must hold."""
         if self.scheme.sorts:
-            return sum(len(rows.codes) for rows in self._waiting)
-        return len(self._cells) if self.by_cells else len(self._buffer)
+            return sum(len(rows.codes) for rows in self.state.waiting)
+        return len(self.state.cells) if self.by_cells else len(self.state.buffer)
 
     def lapses(self, entry: pa.Table) -> int:
         """The position that must be reached before an entry may go."""
@@ -150,12 +150,12 @@ class LoggedOperator(Operator):
     def reached(self) -> int:
         """The position up to which entries have lapsed."""
         if self.scheme.sorts:
-            return LEAST if self.watermark is None else self.watermark
+            return LEAST if self.state.watermark is None else self.state.watermark
         return self._by_time.passed
 
     def _entry(self, rows: KeyedRows) -> pa.Table:
         assert rows.time is not None
-        columns = {f"{KEY} {k}": array for k, array in enumerate(self._keys.values(rows.codes))}
+        columns = {f"{KEY} {k}": array for k, array in enumerate(self.state.keys.values(rows.codes))}
         columns[AT] = pa.array(rows.time)
         return pa.table(columns | {f"{ROW} {name}": rows.table[name] for name in rows.table.column_names})
 
@@ -170,63 +170,52 @@ class LoggedOperator(Operator):
     @cached_property
     def _row_schema(self) -> pa.Schema:
         """The columns that are kept of a row."""
-        schema = self._taken(self.scheme.schema.empty_table(), self._columns).schema
+        schema = columns_of(self.scheme.schema.empty_table(), self.scheme.row_columns).schema
         return schema.append(pa.field(FIRST, pa.int64())) if self.scheme.spans else schema
 
     # What it does not hold
 
     def core(self) -> dict[str, Any]:
         """The rest of the state."""
-        parts: dict[str, Any] = {"watermark": self.watermark, "late count": self.late_count}
-        parts |= {f"axis {name}": part for name, part in self._positions.parts().items()}
-        if self.scheme.sorts or self.emit != "final":
-            keys = self._keys.all()
-            parts["keys"] = pa.table(keys, [str(k) for k in range(len(keys))])
-        if self.scheme.sorts:
-            parts |= self._cells.parts() | self._buffer.parts()
-        if self.emit != "final":
-            parts |= (self._changes if self.emit == "changes" else self._updates).parts()
-        return parts
+        parts = self.state.rest(keyed=self._keyed)
+        return parts | self.state.stores() if self.scheme.sorts else parts
 
     def recover(self, parts: dict[str, Any]) -> None:
         """Begin with a core; the log is to be replayed."""
         self._clear()
-        self._restore_rest(parts, keyed=self.scheme.sorts or self.emit != "final")
+        self.state.restore_rest(parts, self._keyed)
         if self.scheme.sorts:
-            self._restore_stores(parts)
+            self.state.restore_stores(parts)
+
+    @property
+    def _keyed(self) -> bool:
+        """Whether the core depends on the numbers of keys."""
+        return self.scheme.sorts or self.emit != "final"
 
     # What is kept of some keys alone
 
     def key_values(self) -> list[pa.Array]:
         """The values of all keys that it knows."""
-        return self._keys.all()
+        return self.state.keys.all()
 
     def of_keys(self, numbers: np.ndarray) -> LoggedOperator:
         """Another that has what this one has of some keys; these are sorted by number, and numbered anew."""
         some = LoggedOperator(self.scheme, self.slicer, emit=self.emit, starts=self.with_starts)
-        some.watermark, some._keys = self.watermark, Keys.of(self.scheme.key_types, self._keys.values(numbers))
         some.since(self._windows.since)
-        some._positions.restore(self._positions.of_keys(numbers), len(numbers))
-        some._cells = self._cells.compact().of_numbers(numbers)
-        some._buffer = self._buffer.compact().of_numbers(numbers)
-        for rows in self._waiting:
-            here = np.flatnonzero(np.isin(rows.codes, numbers))
-            taken = rows.take(here)
-            some._waiting.append(taken._replace(codes=np.searchsorted(numbers, taken.codes)))
-        some._changes, some._updates = self._changes.of_keys(numbers), self._updates.of_keys(numbers)
+        some.state.take_keys(self.state, numbers)
         return some
 
     # What an observer sees
 
     def open_keys(self) -> int:
         """How many keys have something that a window waits for."""
-        stores: list[Any] = [self._cells.packed(), self._buffer.compact()]
-        some = np.zeros(len(self._keys), np.bool_)
-        for keys in (*(store.key for store in stores), *(rows.codes for rows in self._waiting)):
+        stores: list[Any] = [self.state.cells.packed(), self.state.buffer.compact()]
+        some = np.zeros(len(self.state.keys), np.bool_)
+        for keys in (*(store.key for store in stores), *(rows.codes for rows in self.state.waiting)):
             some[keys] = True
         return int(some.sum())
 
     def open_windows(self) -> int:
         """How many windows by time hold a row and have not ended, each key's on its own."""
-        store: Any = self._cells.packed() if self.by_cells or self.scheme.spans else self._buffer.compact()
+        store: Any = self.state.cells.packed() if self.by_cells or self.scheme.spans else self.state.buffer.compact()
         return self._by_time.open_windows(store) if self.scheme.by_time and len(store.key) else 0

@@ -19,45 +19,29 @@ import pyarrow as pa
 from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.encoding import biased
-from sash.engine.sizes import total_bytes
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Positions
 from sash.engine.streams.assigners.by_time import TimePositions
-from sash.engine.streams.buffer import Buffer, ties
-from sash.engine.streams.cells import Cells, LiftedColumns, cells_table, take_cells
+from sash.engine.streams.buffer import ties
+from sash.engine.streams.cells import LiftedColumns, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
-from sash.engine.streams.emitting import EMITS, Changes, Updates, WindowAnswers
+from sash.engine.streams.emitting import EMITS, WindowAnswers
 from sash.engine.streams.ended_windows import EndedWindows
-from sash.engine.streams.formats import refuse_others
+from sash.engine.streams.intake import Intake
 from sash.engine.streams.keyed_rows import KeyedRows, checked
-from sash.engine.streams.keys import Keys
-from sash.engine.streams.lateness import Late, late_rows, late_spans
-from sash.engine.streams.lengths import Lengths
+from sash.engine.streams.lateness import Late
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
-from sash.engine.streams.pairing import Pairing
-from sash.engine.streams.restoring import (
-    numbers_of,
-    part_of,
-    refuse_outside,
-    table_of,
-    typed_of,
-    watermark_of,
-    whole_of,
-)
 from sash.engine.streams.scheme import FIRST, CellPartial, Scheme
 from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
-from sash.engine.streams.span_cells import AUTO, SpanCells, moments_of, refuse_odd_spans
-from sash.engine.streams.times import as_ticks, ticks_of
+from sash.engine.streams.span_cells import SpanCells
+from sash.engine.streams.state import StreamState
+from sash.engine.streams.times import as_ticks
 from sash.engine.tables import one_array
-from sash.errors import SashError, column_named
-from sash.expressions.evaluation import evaluate
-from sash.kernels.slices.assigning import Span, span
+from sash.errors import SashError
 from sash.kernels.sorting import argsort
 from sash.windows.grids import PER_MICROSECOND
 from sash.windows.slicers import Edges, edges_of
-
-FEW = 1024  # keys that are not worth letting go of
 
 
 class Operator:
@@ -78,34 +62,26 @@ class Operator:
         self._windows = (SlicePartials if emit == PARTIALS else EndedWindows)(scheme, starts)
         self._edges = self._cut("pairs" if slicer == "cutty" else slicer)
         self._coarse = self._cut("cutty") if slicer == "cutty" else None
-        self._columns = scheme.schema.names if scheme.whole_rows else scheme.needed
         self._delay = scheme.delay
         self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit)) + scheme.settings.further
         self._clear()
 
     def _clear(self) -> None:
+        """Begin with nothing."""
         scheme = self.scheme
-        self.late_count = 0
-        self.watermark: int | None = None
-        self.closed = self.torn = False
-        self._keys = Keys(scheme.key_types)
-        self._looked = FEW  # keys of which something was left when last looked
-        self._positions: Positions = (
+        positions: Positions = (
             slice_positions(scheme, self._edges)
             if self.emit == PARTIALS
             else scheme.assigners[0].positions(scheme.assigners)
         )
-        self._cells = Cells([each.layout for each in scheme.partials])
-        self._cells.plants = self._coarse is None and self.emit != "updates"
-        columns = self._taken(scheme.schema.empty_table(), scheme.needed)
-        columns = columns.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else columns
-        self._buffer = Buffer(columns.schema, self._arrival or not scheme.by_time)
-        spans = scheme.settings.spans
-        self._lengths = Lengths() if spans is not None and spans.postpone == AUTO else None
-        self._pairing = Pairing(scheme) if spans is not None and spans.pair is not None else None
-        self._waiting: list[KeyedRows] = []
-        self._late: list[pa.Table] = []
-        self._changes, self._updates = Changes(self._windows.types), Updates(self._windows.types)
+        arrival = self._arrival or not scheme.by_time
+        self._goes_on_with(StreamState(scheme, positions, self.emit, self._windows.types, arrival))
+        self.state.cells.plants = self._coarse is None and self.emit != "updates"
+        self.torn = False
+
+    def _goes_on_with(self, state: StreamState) -> None:
+        self.state = state
+        self._intake = Intake(state, lambda: self.ended, lambda: self.least_starts)
 
     # What a user does
 
@@ -121,22 +97,17 @@ class Operator:
     def absorb(self, batch: Any) -> KeyedRows:
         """Take a batch of rows, and leave the answers for later; gives the rows that have a place."""
         self._open()
-        table = checked(batch, self.scheme.schema)
+        table, pairing = checked(batch, self.scheme.schema), self.state.pairing
         with self._whole():
-            rows = self._placed(table if self._pairing is None else self._whole_spans(self._pairing.take(table)))
+            whole = table if pairing is None else self._intake.whole_spans(pairing.take(table))
+            rows = self._intake.placed(whole)
             self.retake(rows)
             return rows
-
-    def _whole_spans(self, pairs: tuple[pa.Table, pa.Table, pa.Array]) -> pa.Table:
-        """Spans that were joined of halves; what cannot be is set aside."""
-        whole, aside, reasons = pairs
-        self._set_aside(aside, np.arange(len(reasons)), reasons)
-        return whole
 
     def retake(self, rows: KeyedRows) -> None:
         """Take rows that were found to have a place."""
         if self.scheme.sorts:
-            self._waiting.append(rows)
+            self.state.waiting.append(rows)
         else:
             self._absorb(rows)
 
@@ -156,7 +127,7 @@ class Operator:
         with self._whole():
             self._see(MOST)
             answers = self._answers()
-        self.closed = True
+        self.state.closed = True
         return answers
 
     def passing(self, watermark: int | None, limits: Limits) -> Iterator[pa.Table]:
@@ -170,7 +141,7 @@ class Operator:
     def closing(self, limits: Limits) -> Iterator[pa.Table]:
         """What ``close`` gives, in parts."""
         yield from self.passing(MOST, limits)
-        self.closed = True
+        self.state.closed = True
 
     def since(self, queries: dict[str, int]) -> None:
         """Let queries that were added later answer only windows that begin at a time, or after it."""
@@ -193,11 +164,11 @@ class Operator:
     @property
     def longer(self) -> int:
         """How many spans were longer than that when they came."""
-        return 0 if self._lengths is None else self._lengths.longer
+        return 0 if self.state.lengths is None else self.state.lengths.longer
 
     def late(self) -> pa.Table:
         """The rows set aside since this was last asked, with the reason of each."""
-        tables, self._late = self._late, []
+        tables, self.state.late = self.state.late, []
         return pa.concat_tables([self._none_late, *tables]) if tables else self._none_late
 
     @cached_property
@@ -208,108 +179,61 @@ class Operator:
         """All that must be kept to go on later, as bytes."""
         if self.torn:
             raise SashError("an earlier call stopped half-way with an error; there is no state to keep")
-        keys = self._keys.all()
-        parts: dict[str, Any] = {
-            "partials": [each.text for each in self.scheme.formats],
-            "watermark": self.watermark,
-            "closed": self.closed,
-            "late count": self.late_count,
-            "keys": pa.table(keys, [str(k) for k in range(len(keys))]),
-            "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self._late]),
-            **{f"axis {name}": part for name, part in self._positions.parts().items()},
-            **self._cells.parts(),
-            **self._buffer.parts(),
-        }
-        if self.scheme.sorts:
-            waiting = self._joined(self._waiting)
-            parts |= {"waiting": waiting.table, "waiting codes": waiting.codes, "waiting time": waiting.time}
-        if self._pairing is not None:
-            parts["halves"] = self._pairing.waiting
-        if self._lengths is not None:
-            parts |= {"lengths": self._lengths.counts, "longer": self._lengths.longer}
-        if self.emit != "final":
-            parts |= (self._changes if self.emit == "changes" else self._updates).parts()
-        return packed(self._making, parts)
+        return packed(self._making, self.state.parts())
 
     def restore(self, state: bytes) -> None:
         """Go on where an operator of the same queries was when its snapshot was taken."""
         parts = unpacked(self._making, state)
-        before = vars(self).copy()
+        before, torn = self.state, self.torn
         try:
             self._clear()
-            self._restore(parts)
+            self.state.restore(parts)
         except Exception:
-            vars(self).update(before)  # a state that is refused changes nothing
+            self._goes_on_with(before)  # a state that is refused changes nothing
+            self.torn = torn
             raise
-
-    def _restore(self, parts: dict[str, Any]) -> None:
-        scheme = self.scheme
-        refuse_others(part_of(parts, "partials"), scheme.formats)
-        self.closed = typed_of(parts, "closed", bool)
-        self._restore_rest(parts, keyed=True)
-        self._restore_stores(parts)
-        self._late = [table_of(parts, "late", Late.schema(scheme.schema))]
-        if scheme.sorts:
-            waiting = table_of(parts, "waiting", self._taken(scheme.schema.empty_table(), self._columns).schema)
-            codes = numbers_of(parts, "waiting codes", waiting.num_rows, 0, len(self._keys) - 1)
-            time = numbers_of(parts, "waiting time", waiting.num_rows, *scheme.reach)
-            self._waiting = [KeyedRows(waiting, codes, time)]
-        if self._pairing is not None:
-            self._pairing.waiting = table_of(parts, "halves", scheme.schema)
-        if self._lengths is not None:
-            self._lengths.restore(parts)
-
-    def _restore_rest(self, parts: dict[str, Any], keyed: bool) -> None:
-        """Go on with all that is neither cells nor rows."""
-        self.watermark, self.late_count = watermark_of(parts), whole_of(parts, "late count", 0)
-        if keyed:
-            self._keys = Keys.restored(self.scheme.key_types, parts)
-        positions = {name[5:]: part for name, part in parts.items() if name.startswith("axis ")}
-        self._positions.restore(positions, len(self._keys))
-        if self.emit != "final":
-            (self._changes if self.emit == "changes" else self._updates).restore(parts, len(self._keys))
-
-    def _restore_stores(self, parts: dict[str, Any]) -> None:
-        """Go on with cells and rows, once the rest is known."""
-        cells, buffer, scheme = self._cells, self._buffer, self.scheme
-        cells.restore(parts, len(self._keys))
-        buffer.restore(parts, len(self._keys))
-        if scheme.by_time:
-            refuse_outside(cells.at, "cell at", *scheme.slice_reach)
-            refuse_outside(buffer.at, "held at", *scheme.reach)
-        self._positions.refuse_unknown(cells)
-        self._positions.refuse_rows(buffer)
-        if scheme.spans:
-            refuse_odd_spans(scheme, buffer.table, buffer.at)
 
     def partials(self) -> pa.Table:
         """The partials of all cells with their keys, for another operator of the same queries to take."""
-        return cells_table(self._cells, self._keys, self.scheme.partial_ids)
+        return cells_table(self.state.cells, self.state.keys, self.scheme.partial_ids)
 
     def take(self, partials: pa.Table) -> pa.Table:
         """Take the partials of other operators, but for those that no window waits for any more; gives what it took."""
         needed = self._by_time.waited_for(partials["at"].to_numpy())
         if not needed.all():
             partials = partials.filter(pa.array(needed))
-        take_cells(self._cells, self._keys, self.scheme.partial_ids, partials)
+        take_cells(self.state.cells, self.state.keys, self.scheme.partial_ids, partials)
         return partials
 
     def codes_of(self, keys: list[pa.Array], rows: int) -> np.ndarray:
         """The number of each row's key, given the columns of the key."""
-        codes = self._keys.numbers(keys)
+        codes = self.state.keys.numbers(keys)
         return np.zeros(rows, np.int64) if codes is None else codes
 
     @property
     def answer_schema(self) -> pa.Schema:
         """The columns of answers."""
-        return self._windows.table(self._windows.none, self._keys).schema
+        return self._windows.table(self._windows.none, self.state.keys).schema
 
     @property
     def size(self) -> int:
         """About how many bytes it has in memory."""
-        waiting = sum(total_bytes(rows.table) + 16 * len(rows.codes) for rows in self._waiting)
-        emitted = self._changes.size if self.emit == "changes" else self._updates.size if self.emit == "updates" else 0
-        return self._cells.size + self._buffer.size + waiting + self._keys.size + emitted
+        return self.state.size
+
+    @property
+    def watermark(self) -> int | None:
+        """Where the watermark is, if anywhere."""
+        return self.state.watermark
+
+    @property
+    def late_count(self) -> int:
+        """How many rows were set aside since the beginning."""
+        return self.state.late_count
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing comes any more."""
+        return self.state.closed
 
     # The way of rows in
 
@@ -323,76 +247,31 @@ class Operator:
     def _open(self) -> None:
         if self.torn:
             raise SashError("an earlier call stopped half-way with an error; restore a snapshot, or open another")
-        if self.closed:
+        if self.state.closed:
             raise SashError("the stream is closed; open another, or restore a snapshot")
-
-    def _placed(self, table: pa.Table) -> KeyedRows:
-        """The rows that have a place, with their keys and times; others are set aside."""
-        time, late, times = None, None, None
-        if self.scheme.spans:
-            return self._placed_spans(table)
-        if self.scheme.settings.time is not None:
-            with column_named("time"):
-                time, known = ticks_of(evaluate(self.scheme.settings.time, table), self.scheme.time_type)
-            times = span(time)
-            late = late_rows(self.scheme, time, known, times, self.watermark, self.least_starts, self.assigners)
-        if late is not None:
-            self._set_aside(table, late.rows, late.reasons)
-            if len(late.stay) < table.num_rows:
-                table, time = table.take(pa.array(late.stay)), time[late.stay] if time is not None else None
-                times = None if time is None else span(time)
-        return KeyedRows(self._taken(table, self._columns), self._coded(table), time, times)
-
-    def _placed_spans(self, table: pa.Table) -> KeyedRows:
-        """The same of events that last: the time of a row is its last moment, and a column has the first."""
-        with column_named("span"):
-            moments = moments_of(self.scheme, table)
-        late = late_spans(self.scheme, moments, self.ended, self.least_starts, self.assigners)
-        if late is not None:
-            self._set_aside(table, late.rows, late.reasons)
-            if len(late.stay) < table.num_rows:
-                table, moments = table.take(pa.array(late.stay)), moments.take(late.stay)
-        if self._lengths is not None:
-            self._lengths.see(moments.last - moments.first + 1)
-        rows = self._taken(table, self._columns).append_column(FIRST, pa.array(moments.first))
-        latest = int(moments.seen.max(initial=LEAST))
-        latest = latest if self._pairing is None else max(latest, self._pairing.latest)
-        return KeyedRows(rows, self._coded(table), moments.last, Span(latest, latest, False))
-
-    def _coded(self, table: pa.Table) -> np.ndarray:
-        """The number of each row's key."""
-        with column_named("key"):
-            codes = self._keys.numbers([one_array(evaluate(key, table)) for key in self.scheme.settings.key])
-        return np.zeros(table.num_rows, np.int64) if codes is None else codes
-
-    def _set_aside(self, table: pa.Table, rows: np.ndarray, reasons: pa.Array) -> None:
-        if len(rows):
-            self.late_count += len(rows)
-            name = Late.name(table.schema)
-            self._late.append(table.take(pa.array(rows)).append_column(name, reasons))
 
     def _absorb(self, rows: KeyedRows) -> None:
         """Number rows, and fold or hold them."""
         if not len(rows.codes):
             return
-        keys = len(self._keys)
-        at, counting, reason = self._positions.number(rows.codes, keys, rows.table, rows.time)
+        keys = len(self.state.keys)
+        at, counting, reason = self.state.positions.number(rows.codes, keys, rows.table, rows.time)
         if counting is not None:
             bad = np.setdiff1d(np.arange(len(rows.codes)), counting)
-            self._set_aside(
+            self._intake.set_aside(
                 rows.table.select(self.scheme.schema.names), bad, pa.array([reason] * len(bad), pa.string())
             )
             rows = rows.take(counting)
         if self.scheme.spans:
             first = one_array(rows.table[FIRST]).to_numpy()
             span_cells = SpanCells(first, at, rows.codes, keys, self._edges, self._opens())
-            fold_spans(self._cells, self.scheme, rows.table, span_cells, self._lifted)
+            fold_spans(self.state.cells, self.scheme, rows.table, span_cells, self._lifted)
         elif self.scheme.folded:
             codes = rows.codes if self.scheme.settings.key else None
             times = rows.span if at is rows.time else None
-            self._cells.fold(at, codes, keys, self._edges, self._lifted(rows.table, self.scheme.partials), times)
+            self.state.cells.fold(at, codes, keys, self._edges, self._lifted(rows.table, self.scheme.partials), times)
         if self.scheme.buffered:
-            self._buffer.append(rows.table.select(self._buffer.table.column_names), rows.codes, at)
+            self.state.buffer.append(rows.table.select(self.state.buffer.table.column_names), rows.codes, at)
 
     def _lifted(self, table: pa.Table, partials: Sequence[CellPartial]) -> list[LiftedColumns]:
         """What partials lift of some rows."""
@@ -409,19 +288,19 @@ class Operator:
 
     def _see(self, watermark: int) -> None:
         """Move the watermark, never back; rows that waited for it take their place."""
-        watermark = max(min(watermark, MOST), LEAST + 1)
-        if self.watermark is not None and watermark <= self.watermark:
+        watermark, state, intake = max(min(watermark, MOST), LEAST + 1), self.state, self._intake
+        if state.watermark is not None and watermark <= state.watermark:
             return
-        if self._pairing is not None:  # before windows end that these may be in
-            self.retake(self._placed(self._whole_spans(self._pairing.passed(watermark))))
-        self.watermark = watermark
-        if not self.scheme.sorts or not self._waiting:
+        if state.pairing is not None:  # before windows end that these may be in
+            self.retake(intake.placed(intake.whole_spans(state.pairing.passed(watermark))))
+        state.watermark = watermark
+        if not self.scheme.sorts or not state.waiting:
             return
-        waiting = self._joined(self._waiting)
+        waiting = state.joined()
         assert waiting.time is not None
         ready = np.flatnonzero(waiting.time < watermark)
         rest = np.flatnonzero(waiting.time >= watermark)
-        self._waiting = [waiting.take(rest)] if len(rest) else []
+        state.waiting = [waiting.take(rest)] if len(rest) else []
         rows = waiting.take(ready)
         words = [biased(waiting.time[ready])]
         self._absorb(rows.take(argsort(words if self._arrival else [*words, *ties(rows.table)])))
@@ -431,35 +310,35 @@ class Operator:
         parts = list(self._parts(None))
         if len(parts) == 1:
             return parts[0]
-        return pa.concat_tables(parts) if parts else self._windows.table(self._windows.none, self._keys)
+        return pa.concat_tables(parts) if parts else self._windows.table(self._windows.none, self.state.keys)
 
     def _parts(self, limits: Limits | None) -> Iterator[pa.Table]:
         """The answers that are due, in parts where there are limits; what no window needs any more is let go."""
         upto = self.ended if self.scheme.by_time else 0
-        if self.emit != "updates" and (upto is None or not self._positions.ends_by(upto)):
+        if self.emit != "updates" and (upto is None or not self.state.positions.ends_by(upto)):
             return
         if upto is not None:
             yield from self._given(self._ended_by(upto, limits), remember=False)
-            self._positions.passes(upto)
+            self.state.positions.passes(upto)
         self._let_go()
         if self.emit == "updates":
             yield from self._given(self._ended_by(MOST, limits), remember=True)
-            self._updates.remembered()
+            self.state.updates.remembered()
 
     def _given(self, parts: Iterator[WindowAnswers], remember: bool) -> Iterator[pa.Table]:
         """What is given of answers: all, or those that changed."""
         for answers in parts:
             if self.emit == "changes":
-                answers = self._changes.changed(answers)
+                answers = self.state.changes.changed(answers)
             elif self.emit == "updates":
-                answers = self._updates.changed(answers, remember)
+                answers = self.state.updates.changed(answers, remember)
             if len(answers):
-                yield self._windows.table(answers.by_end(), self._keys)
+                yield self._windows.table(answers.by_end(), self.state.keys)
 
     @property
     def ended(self) -> int | None:
         """Up to where windows by time have ended: where the watermark is, or, for events that last, before that."""
-        watermark = self.watermark
+        watermark = self.state.watermark
         if watermark is None or watermark == MOST or not self.scheme.spans:
             return watermark
         return max(watermark - self._wait, self._by_time.passed, LEAST + 1)
@@ -471,59 +350,43 @@ class Operator:
     @property
     def assigners(self) -> tuple[Assigner, ...]:
         """Its assigners, with what these keep."""
-        return self._positions.assigners
+        return self.state.positions.assigners
 
     @property
     def _by_time(self) -> TimePositions:
-        assert isinstance(self._positions, TimePositions)
-        return self._positions
+        assert isinstance(self.state.positions, TimePositions)
+        return self.state.positions
 
     @property
     def _wait(self) -> int:
-        return self.scheme.postpone if self._lengths is None else self._lengths.postpone
+        return self.scheme.postpone if self.state.lengths is None else self.state.lengths.postpone
 
     def _ended_by(self, upto: int, limits: Limits | None) -> Iterator[WindowAnswers]:
-        return self._windows.answers(self._positions, self._cells, self._buffer, upto, limits)
+        return self._windows.answers(self.state.positions, self.state.cells, self.state.buffer, upto, limits)
 
     def _let_go(self) -> None:
         """Let go of what no window needs any more."""
-        cells, buffer = self._cells, self._buffer
-        if self.scheme.by_time and self.watermark is None:
+        cells, buffer = self.state.cells, self.state.buffer
+        if self.scheme.by_time and self.state.watermark is None:
             return
         if len(buffer):
             buffer.compact()
-            buffer.keep(self._positions.needed(buffer))
+            buffer.keep(self.state.positions.needed(buffer))
         if cells.forest is not None:
-            keys, cuts = self._positions.cuts()
+            keys, cuts = self.state.positions.cuts()
             cells.let_go(keys, cuts)
         elif len(cells):
             cells.compact()
-            cells.keep(self._positions.needed(cells))
+            cells.keep(self.state.positions.needed(cells))
             if self._coarse is not None and len(cells):
                 self._coarsen(self._coarse)
-        if self.scheme.by_time and self.emit != "changes" and len(self._keys) > 2 * self._looked:
-            self._forget_keys()
-
-    def _forget_keys(self) -> None:
-        """Number keys anew, without those of which nothing is left, where these are the most."""
-        count = len(self._keys)
-        self._cells.compact()
-        left = np.zeros(count, np.bool_)
-        for store in (self._cells, self._buffer):
-            left[store.key] = True
-        used = np.flatnonzero(left)
-        self._looked = max(len(used), FEW)
-        if 2 * len(used) > count:
-            return
-        self._keys = Keys.of(self.scheme.key_types, self._keys.values(used))
-        for store in (self._cells, self._buffer):
-            store.key = np.searchsorted(used, store.key)
-        self._updates = self._updates.of_keys(used)  # windows of others have ended
+        if self.scheme.by_time and self.emit != "changes":
+            self.state.forget_keys()
 
     def _coarsen(self, edges: Edges) -> None:
         """Make one cell of all between two starts of windows, as far as no window ends between them any more."""
-        cells = self._cells
-        ended = self._edges.floor(self._positions.reached_by(cells.key))
+        cells = self.state.cells
+        ended = self._edges.floor(self.state.positions.reached_by(cells.key))
         starts = edges.floor(cells.at)
         cells.coarsen(np.where((cells.at < ended) & (starts <= cells.at), starts, cells.at))
 
@@ -531,19 +394,6 @@ class Operator:
 
     def _cut(self, slicer: str) -> Edges:
         return edges_of(self.scheme.cuts, slicer) if self.scheme.cuts else Edges(())
-
-    def _taken(self, table: pa.Table, names: Sequence[str]) -> pa.Table:
-        """These columns, or one of nothing, for the number of rows."""
-        return table.select(list(names)) if names else pa.table({"": pa.nulls(table.num_rows)})
-
-    def _joined(self, parts: list[KeyedRows]) -> KeyedRows:
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            empty = self._taken(self.scheme.schema.empty_table(), self._columns)
-            return KeyedRows(empty, np.zeros(0, np.int64), np.zeros(0, np.int64))
-        tables, codes, times, _ = zip(*parts, strict=True)
-        return KeyedRows(pa.concat_tables(tables), np.concatenate(codes), np.concatenate(times))
 
 
 def check_emit(scheme: Scheme, emit: str) -> None:

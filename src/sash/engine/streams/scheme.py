@@ -416,6 +416,12 @@ class Scheme:
         return any(each.whole_rows for each in self.assigners)
 
     @property
+    def row_columns(self) -> Sequence[str]:
+        """The columns of rows on their way in."""
+        names: list[str] = self.schema.names
+        return names if self.whole_rows else self.needed
+
+    @property
     def sorts(self) -> bool:
         """Whether rows wait for the watermark to be put in the order of time: where windows count rows."""
         return not self.by_time and self.settings.time is not None

@@ -1,0 +1,87 @@
+"""The way of rows into a stream: those that have a place, with their keys and times; others are set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.streams.assigners.base import LEAST
+from sash.engine.streams.keyed_rows import KeyedRows
+from sash.engine.streams.lateness import Late, late_rows, late_spans
+from sash.engine.streams.scheme import FIRST
+from sash.engine.streams.span_cells import moments_of
+from sash.engine.streams.state import StreamState, columns_of
+from sash.engine.streams.times import ticks_of
+from sash.engine.tables import one_array
+from sash.errors import column_named
+from sash.expressions.evaluation import evaluate
+from sash.kernels.slices.assigning import Span, span
+
+
+class Intake:
+    """What is done with rows before they are numbered.
+
+    ``ended`` says up to where windows have ended, and ``least_starts`` where those of queries added later begin.
+    """
+
+    def __init__(
+        self, state: StreamState, ended: Callable[[], int | None], least_starts: Callable[[], dict[int, int]]
+    ) -> None:
+        self.state, self.scheme, self._ended, self._least_starts = state, state.scheme, ended, least_starts
+
+    def whole_spans(self, pairs: tuple[pa.Table, pa.Table, pa.Array]) -> pa.Table:
+        """Spans that were joined of halves; what cannot be is set aside."""
+        whole, aside, reasons = pairs
+        self.set_aside(aside, np.arange(len(reasons)), reasons)
+        return whole
+
+    def placed(self, table: pa.Table) -> KeyedRows:
+        """The rows that have a place, with their keys and times; others are set aside."""
+        time, late, times, scheme, state = None, None, None, self.scheme, self.state
+        if scheme.spans:
+            return self._placed_spans(table)
+        if scheme.settings.time is not None:
+            with column_named("time"):
+                time, known = ticks_of(evaluate(scheme.settings.time, table), scheme.time_type)
+            times = span(time)
+            late = late_rows(
+                scheme, time, known, times, state.watermark, self._least_starts(), state.positions.assigners
+            )
+        if late is not None:
+            self.set_aside(table, late.rows, late.reasons)
+            if len(late.stay) < table.num_rows:
+                table, time = table.take(pa.array(late.stay)), time[late.stay] if time is not None else None
+                times = None if time is None else span(time)
+        return KeyedRows(columns_of(table, scheme.row_columns), self._coded(table), time, times)
+
+    def _placed_spans(self, table: pa.Table) -> KeyedRows:
+        """The same of events that last: the time of a row is its last moment, and a column has the first."""
+        state = self.state
+        with column_named("span"):
+            moments = moments_of(self.scheme, table)
+        late = late_spans(self.scheme, moments, self._ended(), self._least_starts(), state.positions.assigners)
+        if late is not None:
+            self.set_aside(table, late.rows, late.reasons)
+            if len(late.stay) < table.num_rows:
+                table, moments = table.take(pa.array(late.stay)), moments.take(late.stay)
+        if state.lengths is not None:
+            state.lengths.see(moments.last - moments.first + 1)
+        rows = columns_of(table, self.scheme.row_columns).append_column(FIRST, pa.array(moments.first))
+        latest = int(moments.seen.max(initial=LEAST))
+        latest = latest if state.pairing is None else max(latest, state.pairing.latest)
+        return KeyedRows(rows, self._coded(table), moments.last, Span(latest, latest, False))
+
+    def _coded(self, table: pa.Table) -> np.ndarray:
+        """The number of each row's key."""
+        with column_named("key"):
+            codes = self.state.keys.numbers([one_array(evaluate(key, table)) for key in self.scheme.settings.key])
+        return np.zeros(table.num_rows, np.int64) if codes is None else codes
+
+    def set_aside(self, table: pa.Table, rows: np.ndarray, reasons: pa.Array) -> None:
+        """Keep rows for ``late``, with the reason of each."""
+        if len(rows):
+            self.state.late_count += len(rows)
+            name = Late.name(table.schema)
+            self.state.late.append(table.take(pa.array(rows)).append_column(name, reasons))

@@ -1,0 +1,193 @@
+"""What a stream keeps between batches: one store of parts, of which a snapshot is the dump.
+
+Where state is a log, too (on Spark), cells or rows are in its entries, and ``rest`` is what no entry holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.engine.sizes import total_bytes
+from sash.engine.streams.assigners.base import Positions
+from sash.engine.streams.buffer import Buffer
+from sash.engine.streams.cells import Cells
+from sash.engine.streams.emitting import Changes, Updates
+from sash.engine.streams.formats import refuse_others
+from sash.engine.streams.keyed_rows import KeyedRows
+from sash.engine.streams.keys import Keys
+from sash.engine.streams.lateness import Late
+from sash.engine.streams.lengths import Lengths
+from sash.engine.streams.pairing import Pairing
+from sash.engine.streams.restoring import (
+    numbers_of,
+    part_of,
+    refuse_outside,
+    table_of,
+    typed_of,
+    watermark_of,
+    whole_of,
+)
+from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.span_cells import AUTO, refuse_odd_spans
+
+FEW = 1024  # keys that are not worth letting go of
+
+
+class StreamState:
+    """The keys of a stream, its cells and rows, where these lie, and what was set aside."""
+
+    def __init__(
+        self, scheme: Scheme, positions: Positions, emit: str, types: list[pa.DataType], arrival: bool
+    ) -> None:
+        self.scheme, self.positions, self.emit = scheme, positions, emit
+        self.watermark: int | None = None
+        self.closed = False
+        self.late_count = 0
+        self.late: list[pa.Table] = []
+        self.keys = Keys(scheme.key_types)
+        self._looked = FEW  # keys of which something was left when last looked
+        self.cells = Cells([each.layout for each in scheme.partials])
+        columns = columns_of(scheme.schema.empty_table(), scheme.needed)
+        columns = columns.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else columns
+        self.buffer = Buffer(columns.schema, arrival)
+        spans = scheme.settings.spans
+        self.lengths = Lengths() if spans is not None and spans.postpone == AUTO else None
+        self.pairing = Pairing(scheme) if spans is not None and spans.pair is not None else None
+        self.waiting: list[KeyedRows] = []
+        self.changes, self.updates = Changes(types), Updates(types)
+
+    @property
+    def emitted(self) -> Changes | Updates | None:
+        """The answers that were given, where later ones depend on them."""
+        return self.changes if self.emit == "changes" else self.updates if self.emit == "updates" else None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it has in memory."""
+        waiting = sum(total_bytes(rows.table) + 16 * len(rows.codes) for rows in self.waiting)
+        emitted = 0 if self.emitted is None else self.emitted.size
+        return self.cells.size + self.buffer.size + waiting + self.keys.size + emitted
+
+    def joined(self) -> KeyedRows:
+        """All rows that wait."""
+        if len(self.waiting) == 1:
+            return self.waiting[0]
+        if not self.waiting:
+            empty = columns_of(self.scheme.schema.empty_table(), self.scheme.row_columns)
+            return KeyedRows(empty, np.zeros(0, np.int64), np.zeros(0, np.int64))
+        tables, codes, times, _ = zip(*self.waiting, strict=True)
+        return KeyedRows(pa.concat_tables(tables), np.concatenate(codes), np.concatenate(times))
+
+    # As parts
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        parts: dict[str, Any] = {
+            "partials": [each.text for each in self.scheme.formats],
+            "closed": self.closed,
+            "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self.late]),
+            **self.rest(keyed=True),
+            **self.stores(),
+        }
+        if self.scheme.sorts:
+            waiting = self.joined()
+            parts |= {"waiting": waiting.table, "waiting codes": waiting.codes, "waiting time": waiting.time}
+        if self.pairing is not None:
+            parts["halves"] = self.pairing.waiting
+        if self.lengths is not None:
+            parts |= {"lengths": self.lengths.counts, "longer": self.lengths.longer}
+        return parts
+
+    def rest(self, keyed: bool) -> dict[str, Any]:
+        """What is neither cells nor rows; ``keyed`` says whether the numbers of keys matter to it."""
+        parts: dict[str, Any] = {"watermark": self.watermark, "late count": self.late_count}
+        parts |= {f"axis {name}": part for name, part in self.positions.parts().items()}
+        if keyed:
+            keys = self.keys.all()
+            parts["keys"] = pa.table(keys, [str(k) for k in range(len(keys))])
+        return parts if self.emitted is None else parts | self.emitted.parts()
+
+    def stores(self) -> dict[str, Any]:
+        """Cells and rows that have a position."""
+        return self.cells.parts() | self.buffer.parts()
+
+    def restore(self, parts: dict[str, Any]) -> None:
+        """Go on with all parts; it is new."""
+        scheme = self.scheme
+        refuse_others(part_of(parts, "partials"), scheme.formats)
+        self.closed = typed_of(parts, "closed", bool)
+        self.restore_rest(parts, keyed=True)
+        self.restore_stores(parts)
+        self.late = [table_of(parts, "late", Late.schema(scheme.schema))]
+        if scheme.sorts:
+            waiting = table_of(parts, "waiting", columns_of(scheme.schema.empty_table(), scheme.row_columns).schema)
+            codes = numbers_of(parts, "waiting codes", waiting.num_rows, 0, len(self.keys) - 1)
+            time = numbers_of(parts, "waiting time", waiting.num_rows, *scheme.reach)
+            self.waiting = [KeyedRows(waiting, codes, time)]
+        if self.pairing is not None:
+            self.pairing.waiting = table_of(parts, "halves", scheme.schema)
+        if self.lengths is not None:
+            self.lengths.restore(parts)
+
+    def restore_rest(self, parts: dict[str, Any], keyed: bool) -> None:
+        """Go on with all that is neither cells nor rows."""
+        self.watermark, self.late_count = watermark_of(parts), whole_of(parts, "late count", 0)
+        if keyed:
+            self.keys = Keys.restored(self.scheme.key_types, parts)
+        self.positions.restore({name[5:]: part for name, part in parts.items() if name.startswith("axis ")},
+                               len(self.keys))  # fmt: skip
+        if self.emitted is not None:
+            self.emitted.restore(parts, len(self.keys))
+
+    def restore_stores(self, parts: dict[str, Any]) -> None:
+        """Go on with cells and rows, once the rest is known."""
+        cells, buffer, scheme = self.cells, self.buffer, self.scheme
+        cells.restore(parts, len(self.keys))
+        buffer.restore(parts, len(self.keys))
+        if scheme.by_time:
+            refuse_outside(cells.at, "cell at", *scheme.slice_reach)
+            refuse_outside(buffer.at, "held at", *scheme.reach)
+        self.positions.refuse_unknown(cells)
+        self.positions.refuse_rows(buffer)
+        if scheme.spans:
+            refuse_odd_spans(scheme, buffer.table, buffer.at)
+
+    # Of some keys
+
+    def take_keys(self, other: StreamState, numbers: np.ndarray) -> None:
+        """Have what another has of some keys; these are sorted by number, and numbered anew."""
+        self.watermark, self.keys = other.watermark, Keys.of(self.scheme.key_types, other.keys.values(numbers))
+        self.positions.restore(other.positions.of_keys(numbers), len(numbers))
+        self.cells = other.cells.compact().of_numbers(numbers)
+        self.buffer = other.buffer.compact().of_numbers(numbers)
+        for rows in other.waiting:
+            taken = rows.take(np.flatnonzero(np.isin(rows.codes, numbers)))
+            self.waiting.append(taken._replace(codes=np.searchsorted(numbers, taken.codes)))
+        self.changes, self.updates = other.changes.of_keys(numbers), other.updates.of_keys(numbers)
+
+    def forget_keys(self) -> None:
+        """Number keys anew, without those of which nothing is left, where these are the most."""
+        count = len(self.keys)
+        if count <= 2 * self._looked:
+            return
+        self.cells.compact()
+        left = np.zeros(count, np.bool_)
+        for store in (self.cells, self.buffer):
+            left[store.key] = True
+        used = np.flatnonzero(left)
+        self._looked = max(len(used), FEW)
+        if 2 * len(used) > count:
+            return
+        self.keys = Keys.of(self.scheme.key_types, self.keys.values(used))
+        for store in (self.cells, self.buffer):
+            store.key = np.searchsorted(used, store.key)
+        self.updates = self.updates.of_keys(used)  # windows of others have ended
+
+
+def columns_of(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """These columns, or one of nothing, for the number of rows."""
+    return table.select(list(names)) if names else pa.table({"": pa.nulls(table.num_rows)})
