@@ -5,7 +5,7 @@ from types import FunctionType
 
 from sash.algebra import Aggregate
 
-FUNCTIONS = ("lift", "combine", "lower", "inverse", "tame")
+FUNCTIONS = ("lift", "combine", "lower", "inverse", "combine_without_nan")
 
 
 def copied(thing):

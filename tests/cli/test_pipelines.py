@@ -198,7 +198,7 @@ def test_a_signal_stops_a_stream_and_breaks_a_batch_off(number):
         for streaming in (True, False):
             if not streaming:
                 pipelines.interrupted(streaming)
-            with pytest.raises(typer.Exit) as ended, pipelines.told(as_json=False):
+            with pytest.raises(typer.Exit) as ended, pipelines.errors_in_words(as_json=False):
                 signal.raise_signal(number)  # of a stream the second time
             assert ended.value.exit_code == 130
     finally:

@@ -47,7 +47,9 @@ def counted(name: str, size: int) -> Counts:
         done[threading.get_ident() == here] += 1
         return most.combine(a, b)
 
-    window = Sliding(most.but(combine=combine, compiled=False, tame=None), np.int64, size=size, using=name)
+    window = Sliding(
+        most.but(combine=combine, compiled=False, combine_without_nan=None), np.int64, size=size, using=name
+    )
     random = np.random.default_rng(1).integers(0, 2**40, 3 * size)
     column = np.concatenate([random, np.tile(np.arange(size)[::-1], 2) + 2**40])
     window.push(column[:size])

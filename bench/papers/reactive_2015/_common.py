@@ -134,7 +134,11 @@ class Counted:
         made = builtin(name).of((np.dtype(np.float64),))
         self.combines = 0
         self.aggregate = made.but(
-            combine=lambda a, b: self._count(made.combine(a, b)), compiled=False, typed=None, tame=None, inverse=None
+            combine=lambda a, b: self._count(made.combine(a, b)),
+            compiled=False,
+            typed=None,
+            combine_without_nan=None,
+            inverse=None,
         )
 
     def _count(self, result: Any) -> Any:

@@ -59,7 +59,7 @@ class Aggregate:
         for_type: gives the definition for the Arrow type of the first column, or None where that is no other one.
         finish: turns the array of answers into the final one, and may raise ``SashError``: the NumPy array
             of what ``lower`` gave, or, with ``returns="rows"``, the Arrow array of lists of values.
-        tame: a cheaper ``combine`` that gives the same where no input is NaN.
+        combine_without_nan: a cheaper ``combine`` that gives the same where no input is NaN.
         empty: the answer of an empty frame; by default NULL.
         bulk: makes the partial of many rows at once, of NumPy arrays where ``lift`` takes values. Optional.
         pack: turns a partial into bytes, for snapshots. Optional; comes with ``unpack``.
@@ -103,7 +103,7 @@ class Aggregate:
     for_type: Callable[[Any], Aggregate | None] | None = None
     typed: Callable[[tuple[Any, ...]], Aggregate] | None = None
     finish: Callable[[Any], Any] | None = None
-    tame: Callable[[State, State], State] | None = None
+    combine_without_nan: Callable[[State, State], State] | None = None
     empty: Any = None
     bulk: Callable[..., State] | None = None
     pack: Callable[[State], bytes] | None = None
@@ -124,8 +124,8 @@ class Aggregate:
         _takes(self.lower, "lower", exactly=1)
         if self.inverse is not None:
             _takes(self.inverse, "inverse", exactly=2)
-        if self.tame is not None:
-            _takes(self.tame, "tame", exactly=2)
+        if self.combine_without_nan is not None:
+            _takes(self.combine_without_nan, "combine_without_nan", exactly=2)
         if self.bulk is not None:
             _takes(self.bulk, "bulk", exactly=self.inputs + int(self.rows))
         if (self.pack is None) != (self.unpack is None):

@@ -155,6 +155,6 @@ class Call:
 
 
 def _described(thing: Any) -> str:
-    kind = type(thing)
-    its_type = kind.__module__.partition(".")[0]
-    return f"a PySpark {kind.__name__}" if its_type == "pyspark" else repr(thing)
+    object_type = type(thing)
+    its_type = object_type.__module__.partition(".")[0]
+    return f"a PySpark {object_type.__name__}" if its_type == "pyspark" else repr(thing)

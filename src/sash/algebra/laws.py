@@ -96,7 +96,7 @@ class _Law:
     operands: int
     refute: Callable[..., str | None] | None  # of the partials: a sentence where they break it; None: not given
     promised: bool = True
-    held: str = "held"
+    when_true: str = "held"
     trials: int = 0
     sentence: str | None = None  # what showed that a law that is not promised does not hold
 
@@ -144,7 +144,7 @@ class _Search:
             elif law.trials == 0:
                 yield Finding(law.name, f"could not be tried, since {' and '.join(self.broken)} failed")
             else:
-                yield Finding(law.name, f"{law.held} in {law.trials} trials")
+                yield Finding(law.name, f"{law.when_true} in {law.trials} trials")
 
     def _laws(self) -> list[_Law]:
         aggregate, combine, inverse, equation = self.aggregate, self.combine, self.inverse, self._equation
@@ -157,13 +157,15 @@ class _Search:
         undone = equation("inverse(combine(a, b), a)", lambda a, b: inverse(combine(a, b), a), "b", lambda a, b: b)
         swapped = equation("combine(a, b)", combine, "combine(b, a)", lambda a, b: combine(b, a))
         laws = [
-            _Law("combine", 2, self._combines, held="keeps that shape" if aggregate.compiled else "raised nothing"),
+            _Law(
+                "combine", 2, self._combines, when_true="keeps that shape" if aggregate.compiled else "raised nothing"
+            ),
             _Law("associative", 3, associative),
             _Law("identity", 1, None if aggregate.identity is None else self._changes_nothing),
             _Law("inverse", 2, None if aggregate.inverse is None else undone),
             _Law("commutative", 2, swapped, promised=aggregate.commutative),
             _Law("selective", 2, self._selects, promised=aggregate.selective),
-            _Law("lower", 1, self._lowers, held="raised nothing"),
+            _Law("lower", 1, self._lowers, when_true="raised nothing"),
         ]
         # Partials that know where they stand change places only where that is promised to be harmless.
         return [law for law in laws if law.name != "commutative" or law.promised or not aggregate.rows]

@@ -38,7 +38,7 @@ def commands(
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def errors_in_words() -> Iterator[None]:
     """End with a sentence where Sash or Spark refuses something."""
     try:
         yield
@@ -60,7 +60,7 @@ def sql(
     from sash.cli.shell import Shell, answered
     from sash.cli.starting import started
 
-    with told():
+    with errors_in_words():
         spark = started(table or [])
         shell = Shell(spark, limit)
         if query is not None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sash.cli.app import app, told
+from sash.cli.app import app, errors_in_words
 from sash.errors import SashError
 
 bench = typer.Typer(help="Run the benchmarks: the papers' experiments, peers, studies and guards.")
@@ -41,7 +41,7 @@ def run(
     """Measure, print what comes out and store it as JSON."""
     if context.invoked_subcommand:
         return
-    with told():
+    with errors_in_words():
         catalogue, running, machine = (_harness(name) for name in ("catalogue", "running", "machine"))
         try:
             names = catalogue.chosen(only or [])
@@ -60,7 +60,7 @@ def run(
 @bench.command("list")
 def list_() -> None:
     """Say which experiments there are."""
-    with told():
+    with errors_in_words():
         catalogue = _harness("catalogue")
         for name in catalogue.names():
             print(f"{name:40}{catalogue.constants(name)['TITLE']}")
@@ -72,7 +72,7 @@ def compare(
     after: Annotated[Path, typer.Argument(help="A later one.")],
 ) -> None:
     """Say what moved between two stored results beyond the noise."""
-    with told():
+    with errors_in_words():
         comparing, running, tables = (_harness(name) for name in ("comparing", "running", "tables"))
         comparison = comparing.compare(*(_loaded(running, path) for path in (before, after)))
         if not comparison.count:
@@ -104,10 +104,10 @@ def compare(
 @bench.command()
 def report() -> None:
     """Write the pages and plots of the docs from the stored result of the release."""
-    with told():
-        made, running = _harness("report"), _harness("running")
+    with errors_in_words():
+        report_of, running = _harness("report"), _harness("running")
         try:
-            made.write(_loaded(running, made.RELEASE))
+            report_of.write(_loaded(running, report_of.RELEASE))
         except LookupError as error:
             raise SashError(str(error)) from None
 

@@ -35,7 +35,7 @@ Json = Annotated[bool, typer.Option("--json", help="For machines: an object a li
 @app.command()
 def run(file: File, set_: Set = None, stream: Stream = None, as_json: Json = False) -> None:
     """Run a pipeline."""
-    with told(as_json):
+    with errors_in_words(as_json):
         from sash.pipelines import load
         from sash.pipelines import run as running
 
@@ -49,7 +49,7 @@ def run(file: File, set_: Set = None, stream: Stream = None, as_json: Json = Fal
 @app.command()
 def check(file: File, set_: Set = None, stream: Stream = None, as_json: Json = False) -> None:
     """Say what is wrong with a pipeline, without running it: its file, columns and types, queries, targets."""
-    with told(as_json):
+    with errors_in_words(as_json):
         from sash.pipelines import load
         from sash.pipelines.building import build
         from sash.pipelines.targets import check_places, checked
@@ -67,7 +67,7 @@ def check(file: File, set_: Set = None, stream: Stream = None, as_json: Json = F
 @app.command()
 def explain(file: File, set_: Set = None, stream: Stream = None) -> None:
     """Show how each step of a pipeline would be answered, and why."""
-    with told(False):
+    with errors_in_words(False):
         from sash.pipelines import load
         from sash.pipelines.building import build
 
@@ -82,10 +82,10 @@ def explain(file: File, set_: Set = None, stream: Stream = None) -> None:
 @app.command()
 def schema() -> None:
     """Print the JSON schema of pipeline files, for editors."""
-    with told(False):
-        from sash.pipelines import schema as made
+    with errors_in_words(False):
+        from sash.pipelines import schema as page
 
-        print(json.dumps(made(), indent=2))
+        print(json.dumps(page(), indent=2))
 
 
 @app.command()
@@ -95,10 +95,10 @@ def new(
     """Write a small pipeline that works, to start from."""
     from sash.cli.starter import written
 
-    with told(False):
-        made = written(folder)
-    output.said(f"wrote {', '.join(str(each) for each in made)}")
-    output.said(f"now: sash run {shlex.quote(str(made[0]))}")
+    with errors_in_words(False):
+        files = written(folder)
+    output.said(f"wrote {', '.join(str(each) for each in files)}")
+    output.said(f"now: sash run {shlex.quote(str(files[0]))}")
 
 
 def interrupted(streaming: bool) -> threading.Event:
@@ -148,7 +148,7 @@ def session(loaded: Any) -> Iterator[tuple[Any, Path]]:
 
 
 @contextmanager
-def told(as_json: bool) -> Iterator[None]:
+def errors_in_words(as_json: bool) -> Iterator[None]:
     """End with a sentence and a code: 2 where the pipeline is wrong, 1 where it failed, 130 where it was broken off."""
     from sash.pipelines import Failed
 

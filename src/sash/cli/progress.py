@@ -71,8 +71,8 @@ def stage(log: Path) -> tuple[int, int]:
 class Pulse(Reporter):
     """Lets another reporter tell every few seconds that a sink goes on, as long as it is told nothing itself."""
 
-    def __init__(self, told: Machine | Log, log: Path) -> None:
-        self._told, self._log = told, log
+    def __init__(self, reporter: Machine | Log, log: Path) -> None:
+        self._reporter, self._log = reporter, log
         self._sink: str | None = None
         self._begin = 0.0
         self._over = threading.Event()
@@ -89,26 +89,26 @@ class Pulse(Reporter):
         while not self._over.wait(EVERY):
             sink = self._sink
             if sink is not None:
-                self._told.goes_on(sink, time.monotonic() - self._begin, *stage(self._log))
+                self._reporter.goes_on(sink, time.monotonic() - self._begin, *stage(self._log))
 
     def began(self, sink: str) -> None:
         """Begin to tell of a sink."""
-        self._told.began(sink)
+        self._reporter.began(sink)
         self._sink, self._begin = sink, time.monotonic()
 
     def moved(self, progress: Progress) -> None:
         """Leave it to what is told of a stream."""
         self._sink = None
-        self._told.moved(progress)
+        self._reporter.moved(progress)
 
     def show(self, sink: str, rows: Any) -> None:
         """Pass rows on."""
-        self._told.show(sink, rows)
+        self._reporter.show(sink, rows)
 
     def ended(self, written: Written) -> None:
         """End to tell of a sink."""
         self._sink = None
-        self._told.ended(written)
+        self._reporter.ended(written)
 
 
 class Machine(Reporter):
@@ -136,8 +136,8 @@ class Machine(Reporter):
         self._tell("ended", **asdict(written))
 
     @staticmethod
-    def _tell(event: str, **told: Any) -> None:
-        print(json.dumps(_plain({"event": event, **told}), default=str), flush=True)
+    def _tell(event: str, **reporter: Any) -> None:
+        print(json.dumps(_plain({"event": event, **reporter}), default=str), flush=True)
 
 
 class Log(Reporter):

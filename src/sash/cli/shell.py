@@ -113,19 +113,19 @@ class Shell:
 
     def statements(self, text: str) -> Iterator[str]:
         """The statements of a text, which semicolons part, and the commands, each a line."""
-        held = ""
+        unfinished = ""
         for line in text.removeprefix("\ufeff").splitlines():
-            held = f"{held}\n{line}" if held else line
-            if not _complete(held):
+            unfinished = f"{unfinished}\n{line}" if unfinished else line
+            if not _complete(unfinished):
                 continue
-            if held.lstrip().startswith("\\"):
-                yield held
+            if unfinished.lstrip().startswith("\\"):
+                yield unfinished
             else:
-                source = read(held)
+                source = read(unfinished)
                 yield from (source.cut(lo, hi) for lo, hi in source.parts(0, len(source.tokens), ";") if lo < hi)
-            held = ""
-        if held.strip():
-            yield held
+            unfinished = ""
+        if unfinished.strip():
+            yield unfinished
 
     def completions(self, word: str) -> list[str]:
         """What a word may become: tables and their columns, functions, words of SQL."""

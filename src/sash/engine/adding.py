@@ -25,11 +25,11 @@ def add(frame: Any, columns: Mapping[str, Column]) -> Any:
     if whole.is_plain:
         return evaluate(frame, whole.stages[0])
     table, _ = _answered(frame, whole)
-    found: dict[str, pa.Array] = {}
+    answers: dict[str, pa.Array] = {}
     for name, column in whole.columns.items():
         with column_named(name):
-            found[name] = one_array(computed(column, table))
-    return with_columns(frame, found)
+            answers[name] = one_array(computed(column, table))
+    return with_columns(frame, answers)
 
 
 def select(frame: Any, columns: Iterable[Any]) -> Any:

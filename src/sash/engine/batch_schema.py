@@ -45,8 +45,8 @@ def table_of(batch: Any, schema: pa.Schema) -> pa.Table:
             f"batch must be an Arrow table or record batch, or a dict of columns, got {type(batch).__name__}"
         )
     for field in schema:
-        if (found := batch.schema.names.count(field.name)) != 1:
-            raise SashError(f"batch must have one column {field.name!r}, got {found or 'none'}")
+        if (times := batch.schema.names.count(field.name)) != 1:
+            raise SashError(f"batch must have one column {field.name!r}, got {times or 'none'}")
         dtype = batch.schema.field(field.name).type
         if dtype != field.type:
             raise SashError(f"batch must have {field.type} in its column {field.name!r}, got {dtype}")

@@ -101,10 +101,10 @@ def composition(columns: Mapping[str, Any], names: Sequence[str]) -> Composition
         if len(meanings) == len(overs):
             return Composition((overs,), {name: Name((name,)) for name in overs}, {}, dict(columns))
     parts = _Parts([*names, *columns])
-    made = {name: parts.of(name, column) for name, column in bare.items()}
+    texts = {name: parts.of(name, column) for name, column in bare.items()}
     for column in bare.values():
         check_names(column, names)
-    return Composition(tuple(parts.stages), made, parts.labels, dict(columns))
+    return Composition(tuple(parts.stages), texts, parts.labels, dict(columns))
 
 
 @dataclass(frozen=True)

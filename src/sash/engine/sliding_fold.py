@@ -115,7 +115,7 @@ def optional(inputs: Inputs) -> Aggregate:
         lower=lambda s: lower(s[1]) if s[0] else None,
         identity=None,
         inverse=None,
-        tame=None,
+        combine_without_nan=None,
         typed=None,
     )
 

@@ -164,12 +164,12 @@ def with_columns(frame: Any, columns: Mapping[str, pa.Array]) -> Any:
 
 def only_columns(frame: Any, names: Iterable[tuple[str, str]]) -> Any:
     """Some columns of a frame, each under the name that it is to have."""
-    kind, known, pairs = backend_of(frame), column_names(frame), list(names)
+    library_name, known, pairs = backend_of(frame), column_names(frame), list(names)
     wanted = [name for _, name in pairs]
     places = [known.index(source) for source, _ in pairs]
-    if kind == "polars":
+    if library_name == "polars":
         return frame.select([frame.to_series(place).alias(name) for place, name in zip(places, wanted, strict=True)])
-    if kind == "pandas":
+    if library_name == "pandas":
         return frame.iloc[:, places].set_axis(wanted, axis="columns")
     return pa.Table.from_arrays([frame.column(place) for place in places], wanted)
 

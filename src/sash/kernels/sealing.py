@@ -27,18 +27,18 @@ def making(aggregate: Aggregate, *details: Any) -> str:
         return meaning.digest(aggregate.name, details)
 
 
-def sealed(made: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def sealed(origin: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Copies of the arrays, and their seal."""
     copies = {name: unpadded(array) for name, array in arrays.items()}
-    return {**copies, "seal": _seal(made, copies)}
+    return {**copies, "seal": _seal(origin, copies)}
 
 
-def opened(made: str, state: dict[str, np.ndarray], names: tuple[str, ...]) -> dict[str, np.ndarray]:
+def opened(origin: str, state: dict[str, np.ndarray], names: tuple[str, ...]) -> dict[str, np.ndarray]:
     """Copies of the arrays of a state, once its seal has been found right."""
     if not isinstance(state, dict) or set(state) != {*names, "seal"}:
         raise SashError(f"state must be what state() of such a window gave, got {_names(state)}")
     copies = {name: np.array(state[name]) for name in names}
-    if not np.array_equal(state["seal"], _seal(made, copies)):
+    if not np.array_equal(state["seal"], _seal(origin, copies)):
         raise SashError("state must be of a window of the same aggregate, types, size and algorithm, and unchanged")
     return copies
 
@@ -53,8 +53,8 @@ def unpadded(array: np.ndarray) -> np.ndarray:
     return copy
 
 
-def _seal(made: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    digest = hashlib.blake2b(made.encode(), digest_size=32)
+def _seal(origin: str, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    digest = hashlib.blake2b(origin.encode(), digest_size=32)
     for name in sorted(arrays):
         array = arrays[name]
         digest.update(f"{name} {array.dtype.str} {array.dtype.descr} {array.shape}".encode())

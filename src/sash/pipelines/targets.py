@@ -83,9 +83,9 @@ def _read(loaded: Loaded, spark: Any) -> tuple[set[str], set[tuple[str, ...]]]:
     known = {*loaded.pipeline.sources, *(step.name for step in loaded.pipeline.steps)}
     for step in loaded.pipeline.steps:
         if isinstance(step, SqlStep):
-            found, paths = reads(step.sql)
+            names_read, paths = reads(step.sql)
             files |= paths  # from the folder of the process on, as Spark takes them
-            names = {each for each in found if each.strip("`").lower() not in {name.lower() for name in known}}
+            names = {each for each in names_read if each.strip("`").lower() not in {name.lower() for name in known}}
             tables |= {connectors.TABLES.whole_name(spark, each, {}) for each in names}
     return files, tables
 

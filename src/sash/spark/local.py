@@ -52,7 +52,7 @@ def local_spark(conf: Mapping[str, Any] | None = None, *, cores: int | None = No
     failures.install()
     sizes = {"spark.master": f"local[{count}]", "spark.sql.shuffle.partitions": str(2 * count)}
     running = SparkSession.getActiveSession() is not None
-    return made({**({} if running else {**LOCAL, **sizes}), **(conf or {})})
+    return new_session({**({} if running else {**LOCAL, **sizes}), **(conf or {})})
 
 
 def quiet_session(
@@ -75,10 +75,10 @@ def quiet_session(
         **({"spark.jars.packages": ",".join(packages)} if packages else {}),
         **(more or {}),
     }
-    return made(conf)
+    return new_session(conf)
 
 
-def made(conf: Mapping[str, Any]) -> SparkSession:
+def new_session(conf: Mapping[str, Any]) -> SparkSession:
     """A session; its workers run this Python, unless the environment names another one."""
     if "spark.remote" not in conf:
         ensure_java()

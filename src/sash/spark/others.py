@@ -70,13 +70,13 @@ class Pairing:
         """What the user calls the keys."""
         return dict(zip(self.keys, map(str, self.on), strict=True))
 
-    def add(self, name: str, over: Over, source: Source, kind: pa.DataType | None) -> None:
+    def add(self, name: str, over: Over, source: Source, dtype: pa.DataType | None) -> None:
         """Another expression, which is to read the keys of both sides from columns that these have in common."""
         window, keys, at = over.window, tuple(Name((key,)) for key in self.keys), None
         table, order = (window.partition_key, tuple(each.key for each in window.order[:1])), window.order
-        if kind is not None:
-            asked = window.others.at.key, kind
-            self.ats.setdefault(asked, (window.others.at, kind))
+        if dtype is not None:
+            asked = window.others.at.key, dtype
+            self.ats.setdefault(asked, (window.others.at, dtype))
             at = Name((f"{AT}{list(self.ats).index(asked)}",))
             order = (replace(order[0], column=at), *order[1:])
         self.sources.setdefault(table, source)
@@ -90,7 +90,7 @@ class Pairing:
 
     def type_of(self, at: str) -> pa.DataType:
         """The type in which times are compared."""
-        return next(kind for place, (_, kind) in enumerate(self.ats.values()) if at == f"{AT}{place}")
+        return next(dtype for place, (_, dtype) in enumerate(self.ats.values()) if at == f"{AT}{place}")
 
 
 def pairings(inputs: Inputs, columns: Mapping[str, Over]) -> list[Pairing]:
@@ -111,10 +111,10 @@ def pairings(inputs: Inputs, columns: Mapping[str, Over]) -> list[Pairing]:
         pairs = zip(others.on, window.partition, strict=True)
         types = tuple(_common("on", ours, left, their, right) for ours, their in pairs)
         at = window.order[0].column if window.order else None
-        kind = None if at is None else _common("at", others.at, left, at, right)
+        dtype = None if at is None else _common("at", others.at, left, at, right)
         key = tuple(ours.key for ours in others.on), types
         pairing = found.setdefault(key, Pairing(others.on, types))
-        pairing.add(name, over, Source(theirs, window.partition, at), kind)
+        pairing.add(name, over, Source(theirs, window.partition, at), dtype)
     return list(found.values())
 
 
@@ -138,7 +138,7 @@ def names_of(table: Any) -> list[str]:
 def sides_of(pairing: Pairing, inputs: Inputs) -> Sides:
     """What tasks receive of each side."""
     common = dict(zip(pairing.keys, pairing.types, strict=True))
-    common |= {f"{AT}{place}": kind for place, (_, kind) in enumerate(pairing.ats.values())}
+    common |= {f"{AT}{place}": dtype for place, (_, dtype) in enumerate(pairing.ats.values())}
     schema, left = inputs.schema(), _read(inputs, pairing.columns.values(), expressions_of)
     rights = []
     for number, source in enumerate(pairing.sources.values()):
@@ -232,17 +232,17 @@ def _right(pairing: Pairing, number: int, source: Source, names: Iterable[str], 
 
 
 def _keys(inputs: Inputs, pairing: Pairing, on: Iterable[Expression]) -> dict[str, Column]:
-    return {name: _cast(inputs, key, kind) for name, key, kind in zip(pairing.keys, on, pairing.types, strict=True)}
+    return {name: _cast(inputs, key, dtype) for name, key, dtype in zip(pairing.keys, on, pairing.types, strict=True)}
 
 
 def _named(called: str, columns: Mapping[str, Column]) -> list[Column]:
     return [column.alias(called + name) for name, column in columns.items()]
 
 
-def _cast(inputs: Inputs, expression: Expression, kind: pa.DataType) -> Column:
+def _cast(inputs: Inputs, expression: Expression, dtype: pa.DataType) -> Column:
     """A column that both sides have, in the type in which they are compared."""
     column = inputs.columns[_name(expression)]
-    return column if inputs.schema().field(_name(expression)).type == kind else column.cast(from_arrow_type(kind))
+    return column if inputs.schema().field(_name(expression)).type == dtype else column.cast(from_arrow_type(dtype))
 
 
 def _name(expression: Expression) -> str:
@@ -255,7 +255,7 @@ def _name(expression: Expression) -> str:
 def _common(argument: str, ours: Expression, left: pa.Schema, their: Expression, right: pa.Schema) -> pa.DataType:
     """The type in which the columns of both sides are compared."""
     types = left.field(_name(ours)).type, right.field(_name(their)).type
-    both = together(*(pa.array([], kind) for kind in types))
+    both = together(*(pa.array([], dtype) for dtype in types))
     if both is None:
         raise SashError(
             f"{argument} must pair columns that compare, got {ours} of {types[0]} and {their} of {types[1]}"

@@ -59,10 +59,10 @@ class Around:
 
 def atoms(source: Source, lo: int, hi: int, around: Around | None = None) -> list[Atom]:
     """The parts of an expression, in order."""
-    found: list[Atom] = []
+    atoms_found: list[Atom] = []
     guarded = any(source.word(place) in GUARDS for place in range(lo, hi))
-    _Scan(source, around or Around(), (lo, hi), guarded, found).expression(lo, hi, frozenset())
-    return found
+    _Scan(source, around or Around(), (lo, hi), guarded, atoms_found).expression(lo, hi, frozenset())
+    return atoms_found
 
 
 @dataclass
@@ -71,7 +71,7 @@ class _Scan:
     around: Around
     span: Span
     guarded: bool  # whether a part may be meant not to be computed for some rows, so that only columns are pieces
-    found: list[Atom]
+    atoms_found: list[Atom]
 
     def expression(self, place: int, hi: int, bound: frozenset[str]) -> None:
         """Find the parts of an expression; ``bound`` are the arguments of the functions that it is inside of."""
@@ -83,7 +83,7 @@ class _Scan:
             called = call_at(source, place, hi)
             start = place
             if called is not None:
-                self.found.append(Atom(CALL, called.span, called))
+                self.atoms_found.append(Atom(CALL, called.span, called))
                 place = called.span[1]
             elif end := self.grouped(place, hi):
                 place = self.piece(place, end, hi)
@@ -166,7 +166,7 @@ class _Scan:
         if first in bound:
             return end
         if first in self.around.outputs:
-            self.found.append(Atom(OUTPUT, (place, place + 1)))
+            self.atoms_found.append(Atom(OUTPUT, (place, place + 1)))
             return end
         return self.piece(place, end, hi)
 
@@ -199,12 +199,12 @@ class _Scan:
         for number, (lo, end) in enumerate(self.source.parts(inside, closed), 1):
             if lo >= end:
                 continue
-            part, before = item(self.source, lo, end), len(self.found)
+            part, before = item(self.source, lo, end), len(self.atoms_found)
             self.expression(*part.span, bound)
-            if part.alias is None and len(self.found) == before + 1 and self.found[-1].span == part.span:
+            if part.alias is None and len(self.atoms_found) == before + 1 and self.atoms_found[-1].span == part.span:
                 last = self.source.tokens[end - 1]
-                column = self.found[-1].kind == PIECE and last.is_name
-                self.found[-1] = replace(self.found[-1], label=last.name if column else f"col{number}")
+                column = self.atoms_found[-1].kind == PIECE and last.is_name
+                self.atoms_found[-1] = replace(self.atoms_found[-1], label=last.name if column else f"col{number}")
 
     def piece(self, place: int, end: int, hi: int) -> int:
         """Note what Spark computes first, with the fields and elements taken of it."""
@@ -216,7 +216,7 @@ class _Scan:
                 end += 2
             else:
                 break
-        self.found.append(Atom(PIECE, (place, end)))
+        self.atoms_found.append(Atom(PIECE, (place, end)))
         return end
 
     def mentions(self, lo: int, hi: int, bound: frozenset[str]) -> bool:

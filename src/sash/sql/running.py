@@ -127,9 +127,9 @@ def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> An
     if is_continuous(source):
         return streaming.board(continuous(source, *statement.query), session.spark, tables_given).results()
     if statement.view is not None and not statement.view.temporary and not tables:
-        made = _by_spark(session, query, args)
-        if made is not None:
-            return made
+        answer = _by_spark(session, query, args)
+        if answer is not None:
+            return answer
     text = _rewritten(source, session, statement, tables_given)
     if _uses(text):
         statements.check_keeps(source)

@@ -36,8 +36,8 @@ def board(query: Continuous, spark: Any, given: Given) -> BoardQuery:
     source = stream_source(frame)
     spans = spans_of(query.span, query.postpone, query.longest, None, None)
     time = None if spans is not None else _time(query.stream, source.schema)
-    made = Board(source, settings_of(time, list(query.key), None, None, None, spans))
-    return BoardQuery(made.query(query.queries, range=query.range, slide=query.slide), query.emit)
+    opened = Board(source, settings_of(time, list(query.key), None, None, None, spans))
+    return BoardQuery(opened.query(query.queries, range=query.range, slide=query.slide), query.emit)
 
 
 def _time(name: str, schema: pa.Schema) -> str:

@@ -61,7 +61,7 @@ class Token:
         """What a string holds."""
         if self.text[0] in "rR":
             return self.text[2:-1]
-        return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), self.text[1:-1], flags=re.DOTALL)
+        return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), self.text[1:-1], flags=re.DOTALL)
 
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "%": "\\%", "_": "\\_"}

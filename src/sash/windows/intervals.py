@@ -68,8 +68,8 @@ class Interval:
         >>> print(Interval.parse("INTERVAL '1 02:30' DAY TO MINUTE"))
         1 day 2 hours 30 minutes
         """
-        if told := _CLOCK.fullmatch(text):
-            months, span = clock(told[1], told[2].lower(), told[3].lower())
+        if matched := _CLOCK.fullmatch(text):
+            months, span = clock(matched[1], matched[2].lower(), matched[3].lower())
             return replace(cls.of(span), months=months.count)
         if _MONTHS_OR_MINUTES.search(text):
             raise SashError(

@@ -14,7 +14,7 @@ from math import lcm
 import numpy as np
 
 from sash.windows.grids import Grid
-from sash.windows.slicers import Edges, edges_of
+from sash.windows.slicers import SLICERS, Edges, edges_of
 
 COUNTED = 100_000  # edges of a composite slide that are counted one by one
 
@@ -78,9 +78,9 @@ class SharedPlan:
         """Edges of a composite slide that two or more queries mark; of as many as are counted."""
         if not self.common_counted:
             return 0
-        marks = []
+        marks, slicer = [], SLICERS[self.slicer].of_one or self.slicer
         for grid, queries in Counter(self.grids.values()).items():
-            own = edges_of([grid], self.slicer if self.slicer != "panes" else "pairs").between(0, self.composite - 1)
+            own = edges_of([grid], slicer).between(0, self.composite - 1)
             marks += [own[own >= 0]] * min(queries, 2)
         _, times = np.unique(np.concatenate(marks), return_counts=True)
         return int(np.count_nonzero(times > 1))

@@ -12,7 +12,7 @@ paper   flatfit-2017, 2.1 and 2.3
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -20,8 +20,6 @@ import numpy as np
 
 from sash.errors import Refused
 from sash.windows.grids import CalendarGrid, Grid, Progression
-
-SLICERS = ("panes", "pairs", "cutty")
 
 
 @dataclass(frozen=True)
@@ -76,12 +74,53 @@ class Edges:
         >>> edges_of([Grid(range=5, slide=2)], "pairs").ceiling(np.array([0, 1])).tolist()
         [1, 2]
         """
-        found = [at - (at - each.phase) % each.step + each.step for each in self.progressions]
+        ceilings = [at - (at - each.phase) % each.step + each.step for each in self.progressions]
         for each in self.calendars:
             beyond = min(int(at.max()) + 4 * each.shortest, 2**63 - 1)
             table = each.between(int(at.min()), beyond, ends=not self.starts_only)
-            found.append(table[np.searchsorted(table, at, "right")])
-        return np.minimum.reduce(found)
+            ceilings.append(table[np.searchsorted(table, at, "right")])
+        return np.minimum.reduce(ceilings)
+
+
+@dataclass(frozen=True)
+class Slicer:
+    """A way to cut a stream.
+
+    ``why`` is the reason to take it, and ``cut`` gives the edges of grids and of calendars. One that needs rows
+    ``in_order`` joins slices as time goes, which rows are first put into by its ``finer`` slicer. ``of_one`` cuts
+    at the edges of one query alone.
+    """
+
+    name: str
+    why: str
+    cut: Callable[[Sequence[Grid], tuple[CalendarGrid, ...]], Edges]
+    in_order: bool = False
+    finer: str = ""
+    of_one: str = ""
+
+
+def _cut_panes(grids: Sequence[Grid], calendars: tuple[CalendarGrid, ...]) -> Edges:
+    if calendars:
+        raise Refused("panes needs windows of fixed length; months have none")
+    origins = [grid.origin - grids[0].origin for grid in grids]
+    step = gcd(*(grid.pane for grid in grids), *origins)
+    return Edges((Progression(step, grids[0].origin % step),))
+
+
+def _cut_pairs(grids: Sequence[Grid], calendars: tuple[CalendarGrid, ...]) -> Edges:
+    return Edges(_fewest([each for grid in grids for each in grid.progressions[:2]]), calendars)
+
+
+def _cut_cutty(grids: Sequence[Grid], calendars: tuple[CalendarGrid, ...]) -> Edges:
+    starts = [each for grid in grids for each in grid.progressions[:1]]
+    return Edges(_fewest(starts), calendars, starts_only=True)
+
+
+PANES = Slicer("panes", "all windows begin and end at multiples of one length", _cut_panes, of_one="pairs")
+PAIRS = Slicer("pairs", "cut where a window begins or ends", _cut_pairs)
+CUTTY = Slicer("cutty", "rows come in order, so slices are only cut where a window begins", _cut_cutty,
+               in_order=True, finer="pairs")  # fmt: skip
+SLICERS = {each.name: each for each in (PANES, PAIRS, CUTTY)}
 
 
 def edges_of(grids: Sequence[Grid | CalendarGrid], slicer: str) -> Edges:
@@ -96,15 +135,7 @@ def edges_of(grids: Sequence[Grid | CalendarGrid], slicer: str) -> Edges:
     """
     fixed = [grid for grid in grids if isinstance(grid, Grid)]
     calendars = tuple(grid for grid in grids if isinstance(grid, CalendarGrid))
-    if slicer == "panes":
-        if calendars:
-            raise Refused("panes needs windows of fixed length; months have none")
-        origins = [grid.origin - fixed[0].origin for grid in fixed]
-        step = gcd(*(grid.pane for grid in fixed), *origins)
-        return Edges((Progression(step, fixed[0].origin % step),))
-    ends = slicer != "cutty"
-    progressions = [each for grid in fixed for each in grid.progressions[: 1 + ends]]
-    return Edges(_fewest(progressions), calendars, starts_only=not ends)
+    return SLICERS[slicer].cut(fixed, calendars)
 
 
 def _fewest(progressions: list[Progression]) -> tuple[Progression, ...]:

@@ -43,10 +43,10 @@ def builtin(name: str, *constants: object) -> Any:
     if name not in FUNCTIONS:
         raise SashError(f"name must be a built-in function, got {name!r}; there are {', '.join(sorted(FUNCTIONS))}")
     declared = FUNCTIONS[name]
-    made = declared.make(*constants)
-    object.__setattr__(made, "origin", (declared.base or name, *constants))
-    object.__setattr__(made, "maker", builtin)
-    return made
+    computed = declared.make(*constants)
+    object.__setattr__(computed, "origin", (declared.base or name, *constants))
+    object.__setattr__(computed, "maker", builtin)
+    return computed
 
 
 for _name, _function in FUNCTIONS.items():

@@ -191,9 +191,9 @@ class Frequent(ApachePartial):
         """The most frequent values, and about how often each occurs; of equally frequent ones the smaller first."""
         if not self.rows:
             return None
-        found = self.known()
-        least = found[min(n, len(found)) - 1][1] if found else 0
-        best = [(read(text), count) for text, count, *_ in takewhile(lambda item: item[1] >= least, found)]
+        frequent = self.known()
+        least = frequent[min(n, len(frequent)) - 1][1] if frequent else 0
+        best = [(read(text), count) for text, count, *_ in takewhile(lambda item: item[1] >= least, frequent)]
         best.sort(key=lambda item: (-item[1], type(item[0]).__name__, item[0] != item[0], item[0]))  # NaN is largest
         return dict(best[:n])
 

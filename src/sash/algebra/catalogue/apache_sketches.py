@@ -45,10 +45,10 @@ def kll_percentile(percentage: Any, k: Any = 200) -> Aggregate:
         raise SashError(f"percentage must be one share or more, got {percentage!r}")
 
     def lower(state: Quantiles) -> Any:
-        found = tuple(state.at(share) for share in shares)
-        if found[0] is None:
+        quantiles = tuple(state.at(share) for share in shares)
+        if quantiles[0] is None:
             return None
-        return found if several else found[0]
+        return quantiles if several else quantiles[0]
 
     def finish(answers: Any) -> Any:
         return _lists(answers, len(shares)) if several else answers.astype(np.float64)

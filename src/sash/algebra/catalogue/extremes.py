@@ -57,7 +57,9 @@ def smaller_counted(a: Any, b: Any) -> Any:
     return a if above(b[0], a[0]) else (a[0], a[1] + b[1])
 
 
-def _extreme(name: str, combine: Any, tame: Any, of_floats: float, of_integers: str, end: str, wide: Any) -> Aggregate:
+def _extreme(
+    name: str, combine: Any, combine_without_nan: Any, of_floats: float, of_integers: str, end: str, wide: Any
+) -> Aggregate:
     plain = Aggregate(
         name,
         lift=lambda x: x,
@@ -77,7 +79,7 @@ def _extreme(name: str, combine: Any, tame: Any, of_floats: float, of_integers: 
             return plain.but(identity=of_integers == "max")
         if dtype.kind in "iu":
             return plain.but(identity=int(getattr(np.iinfo(dtype), of_integers)))
-        return plain.but(identity=of_floats, tame=tame)
+        return plain.but(identity=of_floats, combine_without_nan=combine_without_nan)
 
     return plain.but(typed=typed)
 

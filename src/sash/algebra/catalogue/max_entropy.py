@@ -115,28 +115,30 @@ def _fit(moments: Floats, used: Flags) -> tuple[Floats, Floats]:
 
     The mean surprise is a convex function of the coefficients, and least where the moments are met.
     """
-    found, move, settled = (np.zeros_like(moments) for _ in range(3))
+    multipliers, move, settled = (np.zeros_like(moments) for _ in range(3))
     step, price = np.ones(len(moments)), np.full(len(moments), DEAREST)
     cost, promise = np.full(len(moments), np.inf), np.zeros(len(moments))
     moving = np.arange(len(moments))
     for _ in range(ITERATIONS):
-        trial = found[moving] + step[moving, None] * move[moving]
+        trial = multipliers[moving] + step[moving, None] * move[moving]
         mass, surprise = _density(trial, moments[moving])
         square = np.sum(trial**2, axis=1) / 2
         better = surprise + price[moving] * square <= cost[moving] - 1e-3 * step[moving] * promise[moving]
         step[moving[~better]] /= 4
 
         taken, final = moving[better], price[moving[better]] == CHEAPEST
-        found[taken] = trial[better]
+        multipliers[taken] = trial[better]
         near = taken[(step[taken] == 1) & (promise[taken] < NEAR)]
-        settled[near] = found[near]  # the answer, should a lower price lead astray
+        settled[near] = multipliers[near]  # the answer, should a lower price lead astray
         price[near] = np.maximum(price[near] * CHEAPER, CHEAPEST)
         cost[taken] = surprise[better] + price[taken] * square[better]
-        move[taken], promise[taken] = _newton(found[taken], price[taken], mass[better], moments[taken], used[taken])
+        move[taken], promise[taken] = _newton(
+            multipliers[taken], price[taken], mass[better], moments[taken], used[taken]
+        )
         step[taken] = 1.0
 
         there = final & (promise[taken] <= CLOSE)
-        settled[taken[there]] = found[taken[there]]
+        settled[taken[there]] = multipliers[taken[there]]
         going = step[moving] >= SHORTEST
         going[better] = ~there
         moving = moving[going]
@@ -155,11 +157,11 @@ def _density(coefficients: Floats, moments: Floats) -> tuple[Floats, Floats]:
     return mass, np.log(total) + peak - np.sum(coefficients * moments, axis=1)
 
 
-def _newton(found: Floats, price: Floats, mass: Floats, moments: Floats, used: Flags) -> tuple[Floats, Floats]:
+def _newton(multipliers: Floats, price: Floats, mass: Floats, moments: Floats, used: Flags) -> tuple[Floats, Floats]:
     """Newton's step, and what it promises to take off the cost; orders that are not used stand still."""
     means = mass @ _POLYNOMIALS.T
     first = means[:, 1 : ORDERS + 1]
-    gradient = np.where(used, first - moments + price[:, None] * found, 0.0)
+    gradient = np.where(used, first - moments + price[:, None] * multipliers, 0.0)
     hessian = (means[:, _SUMS] + means[:, _DIFFERENCES]) / 2 - first[:, :, None] * first[:, None]
     hessian *= used[:, :, None] & used[:, None]
     hessian[:, _ORDER - 1, _ORDER - 1] += np.where(used, price[:, None], 1.0)

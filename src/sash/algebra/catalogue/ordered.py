@@ -28,16 +28,16 @@ def _best(name: str, k: int, end: str, before: Callable[[Any, Any], bool]) -> Ag
     """The k values that come before the others: those at one end."""
 
     def merge(a: Any, b: Any) -> Any:
-        held = min(a[0] + b[0], k)
+        length = min(a[0] + b[0], k)
         best, i, j = a[1], 0, 0
-        for place in range(held):
+        for place in range(length):
             if j >= b[0] or (i < a[0] and not before(b[1][j], a[1][i])):
                 best = replaced(best, place, a[1][i])
                 i += 1
             else:
                 best = replaced(best, place, b[1][j])
                 j += 1
-        return (held, best)
+        return (length, best)
 
     def typed(dtypes: tuple[Any, ...]) -> Aggregate:
         zero = np.dtype(dtypes[0]).type(0) if dtypes else 0.0

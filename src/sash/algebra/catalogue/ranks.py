@@ -28,8 +28,8 @@ def tile(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> t
     total, tiles = sizes + outside, min(parameters[0], MOST_TILES)
     least, larger = total // tiles, total % tiles  # so many tiles have one row more than the least
     edge = larger * (least + 1)
-    found = np.where(below < edge, below // (least + 1), larger + (below - edge) // np.maximum(least, 1))
-    return (found + 1).astype(np.int32), sizes > 0
+    bucket = np.where(below < edge, below // (least + 1), larger + (below - edge) // np.maximum(least, 1))
+    return (bucket + 1).astype(np.int32), sizes > 0
 
 
 def ntile(n: Any) -> RankFunction:

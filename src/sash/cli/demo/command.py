@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sash.cli import output
-from sash.cli.app import app, errors, told
+from sash.cli.app import app, errors, errors_in_words
 from sash.errors import SashError
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ def demo(
     month: Annotated[int | None, typer.Option(hidden=True, min=1, max=12)] = None,
 ) -> None:
     """Run three pipelines over a year of real flights on a Spark of its own, and write a report of them."""
-    with told():
-        written = made(out, month, compare)
+    with errors_in_words():
+        written = demo_page(out, month, compare)
     output.said(f"\nThe report: {written}\n\n{NEXT}")
     if open:
         typer.launch(str(written))
 
 
-def made(out: Path, month: int | None = None, compare: bool = False) -> Path:
+def demo_page(out: Path, month: int | None = None, compare: bool = False) -> Path:
     """Run the demo, of one month or of the whole year, print what it finds, and write the report."""
     for package in NEEDED:
         if find_spec(package) is None:
@@ -84,9 +84,9 @@ def report(
     begin = time.monotonic()
     with telling.step("the flights, as Parquet files"):
         flights = prepared(folder / "data", month)
-    with ExitStack() as held:
+    with ExitStack() as stack:
         with telling.step("Spark starts"):
-            spark = held.enter_context(session(folder))
+            spark = stack.enter_context(session(folder))
         stage = Stage(spark, folder / "data", folder / "out", flights, telling.step, compare)
         parts = []
         for part in (aircraft, delays, boards):

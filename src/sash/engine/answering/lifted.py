@@ -74,10 +74,10 @@ def _check_cast(question: Question, columns: tuple[Expression, ...], dtypes: tup
     """Refuse numbers that the aggregate would have to cut to lift them."""
     to = question.function.of(dtypes).cast
     for column, dtype in zip(columns, dtypes, strict=True):
-        kind = question.rows.source(column).type
-        if to is not None and not np.can_cast(dtype, to) and not pa.types.is_null(kind):
+        column_type = question.rows.source(column).type
+        if to is not None and not np.can_cast(dtype, to) and not pa.types.is_null(column_type):
             takes = {"bool": "booleans", "int64": "signed integers"}.get(to, to)
-            raise SashError(f"{question.function.name} takes a column of {takes}, got {kind}")
+            raise SashError(f"{question.function.name} takes a column of {takes}, got {column_type}")
 
 
 def is_coded(aggregate: Aggregate, dtype: pa.DataType) -> bool:

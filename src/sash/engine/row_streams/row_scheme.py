@@ -195,14 +195,14 @@ class RowScheme:
 
     def _most(self, offset: Any) -> int:
         """The ticks of an offset, or more: months and local days have no fixed length."""
-        per, kind = PER_MICROSECOND[self.stream.unit], self.stream.time_type
+        per, own_type = PER_MICROSECOND[self.stream.unit], self.stream.time_type
         if not isinstance(offset, Interval):  # days, of dates
             return int(abs(offset)) * DAY * per
         far = (abs(offset.months) * 31 + abs(offset.days)) * DAY + abs(offset.microseconds)
-        local = bool(offset.months) or (bool(offset.days) and not has_fixed_days(kind.tz))
+        local = bool(offset.months) or (bool(offset.days) and not has_fixed_days(own_type.tz))
         far = (far + 2 * DAY * local) * per
         if far >= FAR // 4:
-            raise SashError(f"frames must be within reach of {kind}, got one with {offset}")
+            raise SashError(f"frames must be within reach of {own_type}, got one with {offset}")
         return far
 
     def ends(self, rows: pa.Table, time: np.ndarray) -> np.ndarray:

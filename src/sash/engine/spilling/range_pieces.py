@@ -35,11 +35,11 @@ class Ranges:
             sample(table.select(self.columns), self.order, SAMPLED, task)
             for task, table in enumerate(grouped(rows.tables(), share(budget) // 2))
         ]
-        found = Sample(pa.concat_tables(samples), self.order)
+        sampled_keys = Sample(pa.concat_tables(samples), self.order)
         count, tried = 1 + -(-rows.rows // max(most, 1)), 0
         for _ in range(TRIES):
-            cuts = cut(found, count, self.reach)
-            if int(expected(found, cuts).max(initial=0)) <= most:
+            cuts = cut(sampled_keys, count, self.reach)
+            if int(expected(sampled_keys, cuts).max(initial=0)) <= most:
                 return cuts
             if cuts.pieces == tried:  # there are no more keys to cut at
                 return None

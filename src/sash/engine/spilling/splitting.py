@@ -63,17 +63,17 @@ def split(tables: Iterable[pa.Table], keys: Sequence[str], budget: int, level: i
 
 def grouped(tables: Iterable[pa.Table], size: int, rows: int | None = None) -> Iterator[pa.Table]:
     """The same rows in tables of about that many bytes, or rows if these are fewer."""
-    held: list[pa.Table] = []
-    held_size = held_rows = 0
+    gathered: list[pa.Table] = []
+    gathered_size = gathered_rows = 0
     for table in tables:
         for piece in _sliced(table, size):
-            held.append(piece)
-            held_size, held_rows = held_size + size_of(piece), held_rows + piece.num_rows
-            if held_size >= size or (rows is not None and held_rows >= rows):
-                yield pa.concat_tables(held)
-                held, held_size, held_rows = [], 0, 0
-    if held:
-        yield pa.concat_tables(held)
+            gathered.append(piece)
+            gathered_size, gathered_rows = gathered_size + size_of(piece), gathered_rows + piece.num_rows
+            if gathered_size >= size or (rows is not None and gathered_rows >= rows):
+                yield pa.concat_tables(gathered)
+                gathered, gathered_size, gathered_rows = [], 0, 0
+    if gathered:
+        yield pa.concat_tables(gathered)
 
 
 def _sliced(table: pa.Table, size: int) -> Iterator[pa.Table]:

@@ -22,13 +22,8 @@ from sash.planner.spans import technique
 from sash.planner.streams import QueryStep, StreamPlan, drawn
 from sash.windows.grids import Grid
 from sash.windows.shared_plan import SharedPlan
-from sash.windows.slicers import edges_of
+from sash.windows.slicers import SLICERS, edges_of
 
-WHY = {
-    "panes": "all windows begin and end at multiples of one length",
-    "pairs": "cut where a window begins or ends",
-    "cutty": "rows come in order, so slices are only cut where a window begins",
-}
 DRAWN = 32  # edges of a drawing
 NONE = np.zeros(0, np.int64)
 
@@ -44,7 +39,7 @@ def explain(scheme: Scheme, slicer: str, more: Sequence[str] = (), table: pa.Tab
     plan = None
     grids = {planned.query.name: scheme.assigners[planned.spec].grid for planned in scheme.planned}
     if any(grids.values()):
-        why = "as asked" if scheme.settings.slicer else WHY[slicer]
+        why = "as asked" if scheme.settings.slicer else SLICERS[slicer].why
         lines.append(f"slices: {slicer} ({why})")
         fixed = {name: grid for name, grid in grids.items() if isinstance(grid, Grid)}
         if len(fixed) == len(grids):

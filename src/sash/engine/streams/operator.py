@@ -41,7 +41,7 @@ from sash.engine.tables import one_array
 from sash.errors import SashError
 from sash.kernels.sorting import argsort
 from sash.windows.grids import PER_MICROSECOND
-from sash.windows.slicers import Edges, edges_of
+from sash.windows.slicers import SLICERS, Edges, edges_of
 
 
 class Operator:
@@ -60,8 +60,9 @@ class Operator:
         self._arrival = arrival
         self.scheme, self.slicer, self.emit, self.with_starts = scheme, slicer, emit, starts
         self._windows = (SlicePartials if emit == PARTIALS else EndedWindows)(scheme, starts)
-        self._edges = self._cut("pairs" if slicer == "cutty" else slicer)
-        self._coarse = self._cut("cutty") if slicer == "cutty" else None
+        finer = SLICERS[slicer].finer
+        self._edges = self._cut(finer or slicer)
+        self._coarse = self._cut(slicer) if finer else None
         self._delay = scheme.delay
         self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit)) + scheme.settings.further
         self._clear()

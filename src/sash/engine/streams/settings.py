@@ -25,7 +25,7 @@ from sash.windows.extents import extent_of, interval_of, microseconds
 from sash.windows.grids import CalendarGrid
 from sash.windows.intervals import Interval
 from sash.windows.over import Over
-from sash.windows.slicers import SLICERS, edges_of
+from sash.windows.slicers import CUTTY, PAIRS, PANES, SLICERS, edges_of
 
 TAKEN = "window_end"
 NONE = np.zeros(0, np.int64)
@@ -48,8 +48,8 @@ def settings_of(
     at = None if time is None else as_column(time)
     if spans is not None:
         at = spans.end
-        if slicer == "cutty":
-            raise Refused("cutty needs events of one moment; spans reach back over slices that are cut already")
+        if slicer is not None and SLICERS[slicer].in_order:
+            raise Refused(f"{slicer} needs events of one moment; spans reach back over slices that are cut already")
     if zone is not None:
         if not isinstance(zone, str) or not zone:
             raise SashError(f"zone must be a time zone such as 'Europe/Berlin', got {zone!r}")
@@ -133,10 +133,10 @@ def slicer_of(scheme: Scheme) -> str:
         return scheme.settings.slicer
     grids = scheme.cuts
     if grids and not any(isinstance(grid, CalendarGrid) for grid in grids):
-        pairs, panes = edges_of(grids, "pairs"), edges_of(grids, "panes")
+        pairs, panes = edges_of(grids, PAIRS.name), edges_of(grids, PANES.name)
         if pairs.progressions == panes.progressions:
-            return "panes"
-    return "cutty" if scheme.delay == 0 and scheme.by_time and not scheme.spans else "pairs"
+            return PANES.name
+    return CUTTY.name if scheme.delay == 0 and scheme.by_time and not scheme.spans else PAIRS.name
 
 
 def check_slicer(scheme: Scheme, query: Query) -> None:
@@ -146,9 +146,9 @@ def check_slicer(scheme: Scheme, query: Query) -> None:
         return
     if not assigner.cuts:
         raise Refused(f"{named} needs windows by time or by count; those by {assigner.kind} have no slices")
-    if named == "cutty" and not in_order(scheme):
+    if SLICERS[named].in_order and not in_order(scheme):
         raise Refused(
-            "cutty needs input in order, answered at each edge; "
+            f"{named} needs input in order, answered at each edge; "
             f"a watermark of {scheme.settings.watermark} allows disorder"
         )
     edges_of(assigner.cuts, named)

@@ -25,7 +25,7 @@ from sash.engine.streams.sharding import Share, hashes_of, shards_of
 from sash.engine.tables import one_array
 from sash.expressions.evaluation import evaluate
 from sash.kernels.sorting import argsort
-from sash.windows.slicers import Edges, edges_of
+from sash.windows.slicers import SLICERS, Edges, edges_of
 
 NOTHING, CELLS, ROWS, TALLY = range(4)
 MALFORMED, LATEST = "malformed", "latest"  # rows without a time, or one out of reach; and the latest time
@@ -60,7 +60,7 @@ class Shipping:
                 yield Body(shard, NOTHING, b"")
 
     def _cells(self, tables: Iterable[pa.Table]) -> Iterator[Body]:
-        edges = edges_of(self.scheme.cuts, "pairs" if self.slicer == "cutty" else self.slicer)
+        edges = edges_of(self.scheme.cuts, SLICERS[self.slicer].finer or self.slicer)
         operator, tallies, latest = self._folding(), [], LEAST
         for table in tables:
             rows = operator.absorb(table)

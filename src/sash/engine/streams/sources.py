@@ -24,6 +24,7 @@ from sash.engine.tables import NULLABLE, as_arrow, backend_of, column_names, one
 from sash.errors import Refused, SashError, SashWarning, outside
 from sash.expressions.evaluation import evaluate
 from sash.planner.streams import StreamPlan
+from sash.windows.slicers import SLICERS
 
 CHUNK = 1 << 20  # rows of an ordered table that are answered at a time
 LATE = "late"
@@ -86,13 +87,14 @@ class TableSource(Source):
         return like(self.frame, with_late(answers, operator.late()) if late else answers, exact=emit == PARTIALS)
 
     def _pushed(self, board: Any, operator: Operator) -> Iterator[pa.Table]:
-        if board._settings.slicer != "cutty" or not board._scheme.by_time:
+        named = board._settings.slicer
+        if named is None or not SLICERS[named].in_order or not board._scheme.by_time:
             yield operator.push(self.table)
             return
         times, known = ticks_of(evaluate(board._settings.time, self.table), board._scheme.time_type)
         known = np.ones(len(times), np.bool_) if known is None else known
         if np.any(times[known][1:] < times[known][:-1]):
-            raise Refused("cutty needs input in order; the times of this table go back")
+            raise Refused(f"{named} needs input in order; the times of this table go back")
         for start in range(0, self.table.num_rows, CHUNK):
             yield operator.push(self.table.slice(start, CHUNK))
             if len(part := times[start : start + CHUNK][known[start : start + CHUNK]]):

@@ -66,8 +66,10 @@ def summarise(
     starts, stops = rows.segments[chosen], rows.segments[chosen + 1]
     heads = pa.array(starts)
     of = rows.column(col(INTERVAL)).take(heads).to_numpy()
-    found = {place: pa.array(each[of]) for place, each in zip(PLACES, intervals, strict=True)}
-    found |= {f"key {k}": plain_key(rows.column(each).take(heads)) for k, each in enumerate(window.partition)}
+    columns_of_pieces = {place: pa.array(each[of]) for place, each in zip(PLACES, intervals, strict=True)}
+    columns_of_pieces |= {
+        f"key {k}": plain_key(rows.column(each).take(heads)) for k, each in enumerate(window.partition)
+    }
     matter: list[np.ndarray] = [np.zeros(0, np.int64)]
     for name, content in contents.items():
         question = Question(rows, checked[name])
@@ -75,7 +77,7 @@ def summarise(
             matter.append(few_rows(question, starts, stops))
         else:
             write = {PARTIAL: _partials, COUNT: _counts}[content]
-            found[summary_name(content, name)] = write(question, starts, stops)
+            columns_of_pieces[summary_name(content, name)] = write(question, starts, stops)
     positions = np.unique(np.concatenate(matter))
     part = np.full(len(rows.segments) - 1, -1, np.int32)
     part[chosen] = np.arange(len(chosen))
@@ -83,7 +85,7 @@ def summarise(
     numbers = positions if rows.permutation is None else rows.permutation[positions]
     few = table.take(pa.array(numbers)) if len(numbers) else table.slice(0, 0)
     rows.forget()
-    return _written(pa.table(found), few.add_column(0, PART, pa.array(owner, pa.int32())))
+    return _written(pa.table(columns_of_pieces), few.add_column(0, PART, pa.array(owner, pa.int32())))
 
 
 def _intervals(*places: Any) -> tuple[list[np.ndarray], np.ndarray]:

@@ -85,8 +85,8 @@ def through_numpy(
     if isinstance(answer, np.ma.MaskedArray):
         valid &= ~np.ma.getmaskarray(answer)
         answer = answer.data
-    made = pa.array(answer, dtype, mask=None if valid.all() else ~valid)
-    return made[0] if scalar else made
+    answers = pa.array(answer, dtype, mask=None if valid.all() else ~valid)
+    return answers[0] if scalar else answers
 
 
 def row_by_row(function: Callable[..., Any], values: Sequence[Value], dtype: pa.DataType) -> Value:

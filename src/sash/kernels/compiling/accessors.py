@@ -23,9 +23,9 @@ def lifting(inputs: int, rows: bool, lift: Callable[..., Any]) -> Callable[..., 
 
 
 def looking(floats: list[int]) -> Callable[..., Any]:
-    """``wild(values, i)``: whether the i-th row of a batch has a NaN in one of these columns."""
+    """``has_nan(values, i)``: whether the i-th row of a batch has a NaN in one of these columns."""
     tests = [f"values[{k}][at(i)] != values[{k}][at(i)]" for k in floats]
-    return define("wild(values, i)", f"return {' or '.join(tests) or 'False'}")
+    return define("has_nan(values, i)", f"return {' or '.join(tests) or 'False'}")
 
 
 def loading(shape: Shape) -> Callable[..., Any]:

@@ -15,10 +15,10 @@ def _last(frames: Any, base: int, i: int) -> tuple[int, int]:
     return max(hi - frames[0], 0), hi
 
 
-def frame_of(kind: str) -> Callable[..., tuple[int, int]]:
+def frame_of(form: str) -> Callable[..., tuple[int, int]]:
     """``frame(frames, base, i)``: the half-open range of rows of the i-th answer.
 
     ``"bounds"`` reads two arrays; ``"size"`` is the last so many rows at each row of the batch, whose
     first row has the position ``base``.
     """
-    return {"bounds": _bounds, "size": _last}[kind]
+    return {"bounds": _bounds, "size": _last}[form]

@@ -143,8 +143,10 @@ def typed(aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str) -> Ty
         lift=_jit(accessors.lifting(len(inputs), aggregate.rows, lift)),
         combine=combine,
         inverse=inverse,
-        tame=_compile(aggregate, "tame", state, state, state) if aggregate.tame else None,
-        wild=_jit(accessors.looking([k for k, dtype in enumerate(inputs) if dtype.kind == "f"])),
+        combine_without_nan=_compile(aggregate, "combine_without_nan", state, state, state)
+        if aggregate.combine_without_nan
+        else None,
+        has_nan=_jit(accessors.looking([k for k, dtype in enumerate(inputs) if dtype.kind == "f"])),
         divides=" fdiv " in "".join(combine.inspect_llvm().values()),
         load=_jit(accessors.loading(shape)),
         store=_jit(accessors.storing(shape)),

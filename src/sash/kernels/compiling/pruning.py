@@ -58,12 +58,12 @@ def prune(folder: TrustedFolder, start: bytes, days: float, size: int) -> None:
         total += length
         if total > size or now - time_used > days * DAY:
             _remove(folder, name, time_used, start)
-    there = {found[1] for found in map(KERNEL.fullmatch, names) if found}
-    for found in filter(None, map(LOCK.fullmatch, names)):
-        if found[1] not in there:  # its compilation failed
-            with contextlib.suppress(OSError), lock_held(folder, found[0], patience=0) as mine:
+    there = {match[1] for match in map(KERNEL.fullmatch, names) if match}
+    for match in filter(None, map(LOCK.fullmatch, names)):
+        if match[1] not in there:  # its compilation failed
+            with contextlib.suppress(OSError), lock_held(folder, match[0], patience=0) as mine:
                 if mine is not None:
-                    folder.remove(found[0])
+                    folder.remove(match[0])
 
 
 def _ours(status: os.stat_result) -> bool:

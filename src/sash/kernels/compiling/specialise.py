@@ -24,7 +24,15 @@ from sash.kernels.compiling.room import COMPILING, check_room
 
 Loaded = tuple[dict[str, Any], Callable[..., tuple[int, int]]]  # what a caller must know, and the machine code
 
-PARTS = ("lift", "combine", "lower", "inverse", "tame", "commutative", "rows")  # of an aggregate, that kernels see
+PARTS = (
+    "lift",
+    "combine",
+    "lower",
+    "inverse",
+    "combine_without_nan",
+    "commutative",
+    "rows",
+)  # of an aggregate, that kernels see
 ADVICE = "pass compiled=False to run it, slowly, as plain Python"
 
 _made: dict[str, Loaded] = {}

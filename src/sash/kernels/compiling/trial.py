@@ -62,9 +62,9 @@ def trial(aggregate: Aggregate, columns: Sequence[np.ndarray], rows: int, tolera
         from sash.kernels.compiling.numba_backend import ADVICE
 
         return f"{aggregate.name} cannot be compiled: {error}; {ADVICE}"
-    kept = np.linspace(0, rows - 1, min(rows, ROWS)).astype(np.int64)
-    columns = tuple(np.ascontiguousarray(column[kept]) for column in columns)
-    samples = list(zip(*(column.tolist() for column in columns), strict=True)) or [()] * len(kept)
+    picked = np.linspace(0, rows - 1, min(rows, ROWS)).astype(np.int64)
+    columns = tuple(np.ascontiguousarray(column[picked]) for column in columns)
+    samples = list(zip(*(column.tolist() for column in columns), strict=True)) or [()] * len(picked)
     frames = [(lo, lo + size) for size in SIZES for lo in range(len(samples) - size + 1)]
     frames = [(lo, hi) for lo, hi in frames if _works(_plainly(aggregate, lo, samples[lo:hi]))]
     tolerance = max([tolerance, *(100 * float(np.finfo(dtype).eps) for dtype in _floats(kernel, columns))])

@@ -53,7 +53,7 @@ def sba_sound(arrays: Any, constant: bool) -> bool:
 def sba(agg: Any) -> Any:
     """SBA: chunks cumulated to the right and to the left on one thread."""
     lift, combine, load, store, answer = agg.lift, agg.combine, agg.load, agg.store, agg.answer
-    wild, may_be_tame = agg.wild, agg.tame is not None
+    has_nan, has_cheaper = agg.has_nan, agg.combine_without_nan is not None
 
     def both_ways(combine: Any) -> Any:
         @agg.function
@@ -105,7 +105,7 @@ def sba(agg: Any) -> Any:
         return running
 
     usual = both_ways(combine)
-    quick = both_ways(agg.tame) if may_be_tame else apart if agg.divides else usual
+    quick = both_ways(agg.combine_without_nan) if has_cheaper else apart if agg.divides else usual
     alike, least = quick is usual, SHORT if quick is apart else 1
 
     def slide(
@@ -119,9 +119,9 @@ def sba(agg: Any) -> Any:
             opened = size - front
             if closed and filled == 0 and size <= rows - i:
                 chunks, odd = min(rows - i, max(size, RUN)) // size, alike or size < least
-                if may_be_tame:
+                if has_cheaper:
                     for j in range(chunks * size):
-                        odd |= wild(values, i + j)
+                        odd |= has_nan(values, i + j)
                 if odd or before:
                     running = usual(values, base, i, chunks, size, ring, front, out)
                 else:

@@ -57,23 +57,23 @@ def _flip(code: Any, by: Any, bits: Any, tree: Any) -> None:
         node += node & -node
 
 
-def _add(code: Any, counts: Any, bits: Any, tree: Any, held: Any) -> Any:
+def _add(code: Any, counts: Any, bits: Any, tree: Any, running: Any) -> Any:
     code = np.uint64(code)
     counts[code] += 1
     if counts[code] == 1:
         _flip(code, 1, bits, tree)
-    return held
+    return running
 
 
-def _remove(code: Any, counts: Any, bits: Any, tree: Any, held: Any) -> Any:
+def _remove(code: Any, counts: Any, bits: Any, tree: Any, running: Any) -> Any:
     code = np.uint64(code)
     counts[code] -= 1
     if counts[code] == 0:
         _flip(code, -1, bits, tree)
-    return held
+    return running
 
 
-def _answer(row: Any, asked: Any, counts: Any, bits: Any, tree: Any, held: Any, out: Any, other: Any) -> None:
+def _answer(row: Any, asked: Any, counts: Any, bits: Any, tree: Any, running: Any, out: Any, other: Any) -> None:
     code = np.int64(asked[np.uint64(row)])
     node = code >> LINE
     below = 1

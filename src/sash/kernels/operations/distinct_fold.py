@@ -139,27 +139,27 @@ def distinct_slide(agg: Any) -> Any:
         whole: States,
         out: Answers,
     ) -> int:
-        head, tail, held, state = marks[HEAD], marks[TAIL], marks[HELD], load(whole, 0)
+        head, tail, different, state = marks[HEAD], marks[TAIL], marks[HELD], load(whole, 0)
         first_in, first_out = tail, head  # the rows at which the slices of previous and following begin
         for i in range(len(lo)):
             if lo[i] >= tail:
-                head, tail, held = lo[i], lo[i], 0
+                head, tail, different = lo[i], lo[i], 0
             for row in range(tail, hi[i]):
                 if previous[row - first_in] < head:
-                    state = combine(state, lift(values, row, row)) if held else lift(values, row, row)
-                    held += 1
+                    state = combine(state, lift(values, row, row)) if different else lift(values, row, row)
+                    different += 1
             tail = max(tail, hi[i])
             for row in range(head, lo[i]):
                 if not 0 <= following[row - first_out] < tail:
                     state = inverse(state, lift(values, row, row))
-                    held -= 1
+                    different -= 1
             head = max(head, lo[i])
-            if held:
+            if different:
                 answer(out, i, state)
             else:
                 absent(out, i)
         store(whole, 0, state)
-        marks[HEAD], marks[TAIL], marks[HELD] = head, tail, held
+        marks[HEAD], marks[TAIL], marks[HELD] = head, tail, different
         return 0
 
     return slide

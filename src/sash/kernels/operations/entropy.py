@@ -69,22 +69,22 @@ def _terms(widest: int) -> tuple[np.ndarray, float]:
     return np.rint(counts, out=counts).astype(np.int64), scale
 
 
-def _add(code: Any, counts: Any, terms: Any, extra: Any, held: Any) -> Any:
+def _add(code: Any, counts: Any, terms: Any, extra: Any, running: Any) -> Any:
     code = np.uint64(code)
     count = np.uint64(counts[code])
     counts[code] += 1
-    return held + terms[count + np.uint64(1)] - terms[count]
+    return running + terms[count + np.uint64(1)] - terms[count]
 
 
-def _remove(code: Any, counts: Any, terms: Any, extra: Any, held: Any) -> Any:
+def _remove(code: Any, counts: Any, terms: Any, extra: Any, running: Any) -> Any:
     code = np.uint64(code)
     counts[code] -= 1
     count = np.uint64(counts[code])
-    return held + terms[count] - terms[count + np.uint64(1)]
+    return running + terms[count] - terms[count + np.uint64(1)]
 
 
-def _answer(row: Any, asked: Any, counts: Any, terms: Any, extra: Any, held: Any, out: Any, other: Any) -> None:
-    out[np.uint64(row)] = held
+def _answer(row: Any, asked: Any, counts: Any, terms: Any, extra: Any, running: Any, out: Any, other: Any) -> None:
+    out[np.uint64(row)] = running
 
 
 _walk = walking(_add, _remove, _answer)

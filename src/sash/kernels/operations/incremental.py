@@ -52,8 +52,8 @@ def select(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple
     longest = int((bounds.hi - bounds.lo).max(initial=0))
 
     def run(begin: int, end: int) -> int:
-        held = np.empty(longest, ranked.rank.dtype)
-        return slide_select(begin, end, ranked.rank, bounds.lo, bounds.hi, k, held, first, after)
+        positions = np.empty(longest, ranked.rank.dtype)
+        return slide_select(begin, end, ranked.rank, bounds.lo, bounds.hi, k, positions, first, after)
 
     together([partial(run, begin, end) for begin, end in shares(len(bounds))])
     return first, after
@@ -128,7 +128,9 @@ def most_frequent(head: Any, tail: Any, codes: Any, counters: Any) -> Any:
 
 
 @routine
-def slide_select(begin: int, end: int, rank: Any, lo: Any, hi: Any, k: Any, held: Any, first: Any, after: Any) -> int:
+def slide_select(
+    begin: int, end: int, rank: Any, lo: Any, hi: Any, k: Any, positions: Any, first: Any, after: Any
+) -> int:
     """Keep the frame's positions with the wanted row at its place among them."""
     head = tail = last = np.int64(0)
     placed = False  # whether held[last], and the one after it where asked, is where it would be if all were sorted
@@ -136,10 +138,10 @@ def slide_select(begin: int, end: int, rank: Any, lo: Any, hi: Any, k: Any, held
         left, right, target = np.int64(lo[row]), np.int64(hi[row]), np.int64(k[row])
         size = right - left
         if left == head + 1 and right == tail + 1 and size > 0:
-            changed = replace(head, tail, size, held)
-            placed = placed and target == last and stays(changed, target, len(after) > 0, size, rank, held)
+            changed = replace(head, tail, size, positions)
+            placed = placed and target == last and stays(changed, target, len(after) > 0, size, rank, positions)
         elif left != head or right != tail:
-            reuse(head, tail, left, right, held)
+            reuse(head, tail, left, right, positions)
             placed = False
         head, tail = left, right
         placed = placed and target == last
@@ -148,46 +150,46 @@ def slide_select(begin: int, end: int, rank: Any, lo: Any, hi: Any, k: Any, held
             after[row] = -1
         if 0 <= target < size:
             if not placed:
-                quickselect(target, 0, size, rank, held)
+                quickselect(target, 0, size, rank, positions)
                 if len(after) > 0 and target + 1 < size:
-                    quickselect(target + 1, target + 1, size, rank, held)
+                    quickselect(target + 1, target + 1, size, rank, positions)
                 placed, last = True, target
-            first[row] = rank[held[target]]
+            first[row] = rank[positions[target]]
             if len(after) > 0 and target + 1 < size:
-                after[row] = rank[held[target + 1]]
+                after[row] = rank[positions[target + 1]]
     return 0
 
 
-def replace(head: Any, tail: Any, size: Any, held: Any) -> Any:
+def replace(head: Any, tail: Any, size: Any, positions: Any) -> Any:
     """Put the row that enters where the row that leaves was; returns where."""
     at = np.int64(0)
-    while held[at] != head:
+    while positions[at] != head:
         at += 1
-    held[at] = tail
+    positions[at] = tail
     return at
 
 
-def stays(at: Any, target: Any, second: bool, size: Any, rank: Any, held: Any) -> bool:
+def stays(at: Any, target: Any, second: bool, size: Any, rank: Any, positions: Any) -> bool:
     """Whether a new row is on the side of the wanted rows that it is held on."""
     upper = target + 1 if second and target + 1 < size else target
     if at < target:
-        return rank[held[at]] < rank[held[target]]
-    return at > upper and rank[held[at]] > rank[held[upper]]
+        return rank[positions[at]] < rank[positions[target]]
+    return at > upper and rank[positions[at]] > rank[positions[upper]]
 
 
-def reuse(head: Any, tail: Any, left: Any, right: Any, held: Any) -> None:
+def reuse(head: Any, tail: Any, left: Any, right: Any, positions: Any) -> None:
     """Bring the held positions from the frame [head, tail) to [left, right), those that stay in their order."""
-    kept = np.int64(0)
+    stay = np.int64(0)
     for at in range(tail - head):
-        if left <= held[at] < right:
-            held[kept] = held[at]
-            kept += 1
+        if left <= positions[at] < right:
+            positions[stay] = positions[at]
+            stay += 1
     for position in range(max(tail, left), right):
-        held[kept] = position
-        kept += 1
+        positions[stay] = position
+        stay += 1
 
 
-def quickselect(target: Any, start: Any, end: Any, rank: Any, held: Any) -> None:
+def quickselect(target: Any, start: Any, end: Any, rank: Any, positions: Any) -> None:
     """Bring the row that belongs at ``target`` there, smaller ones before it and greater ones after it.
 
     The first pivot is what is there, which is right or nearly so where little has changed. The others are at random:
@@ -196,14 +198,14 @@ def quickselect(target: Any, start: Any, end: Any, rank: Any, held: Any) -> None
     low, high, at = np.int64(start), np.int64(end) - 1, np.int64(target)
     drawn = at
     while low < high:
-        pivot, i, j = rank[held[at]], low, high
+        pivot, i, j = rank[positions[at]], low, high
         while i <= j:
-            while rank[held[i]] < pivot:
+            while rank[positions[i]] < pivot:
                 i += 1
-            while rank[held[j]] > pivot:
+            while rank[positions[j]] > pivot:
                 j -= 1
             if i <= j:
-                held[i], held[j] = held[j], held[i]
+                positions[i], positions[j] = positions[j], positions[i]
                 i += 1
                 j -= 1
         if j < target:

@@ -81,7 +81,7 @@ def _better(one: Any, two: Any, counts: Any) -> Any:
     return one if first > second or (first == second and one < two) else two
 
 
-def _add(code: Any, counts: Any, tree: Any, extra: Any, held: Any) -> Any:
+def _add(code: Any, counts: Any, tree: Any, extra: Any, running: Any) -> Any:
     count = counts[np.uint64(code)] + 1
     counts[np.uint64(code)] = count
     leaf = (len(tree) >> 1) + (np.int64(code) >> BLOCK_BITS)
@@ -89,7 +89,7 @@ def _add(code: Any, counts: Any, tree: Any, extra: Any, held: Any) -> Any:
     if extra[LIVE] == 1:
         extra[TOP], extra[HEIGHT] = leaf, 0
         tree[leaf] = code
-        return held
+        return running
     top, height = extra[TOP], extra[HEIGHT]
     if leaf >> height != top:
         while leaf >> height != top:
@@ -98,7 +98,7 @@ def _add(code: Any, counts: Any, tree: Any, extra: Any, held: Any) -> Any:
             tree[top] = _better(tree[2 * top], tree[2 * top + 1], counts)
         extra[TOP], extra[HEIGHT] = top, height
     elif tree[top] == code:
-        return held
+        return running
     node = leaf
     while node >= top:
         winner = tree[np.uint64(node)]
@@ -108,15 +108,15 @@ def _add(code: Any, counts: Any, tree: Any, extra: Any, held: Any) -> Any:
                 break
             tree[np.uint64(node)] = code
         node >>= 1
-    return held
+    return running
 
 
-def _remove(code: Any, counts: Any, tree: Any, extra: Any, held: Any) -> Any:
+def _remove(code: Any, counts: Any, tree: Any, extra: Any, running: Any) -> Any:
     counts[np.uint64(code)] -= 1
     extra[LIVE] -= 1
     node = (len(tree) >> 1) + (np.int64(code) >> BLOCK_BITS)
     if extra[LIVE] == 0 or tree[np.uint64(node)] != code:
-        return held
+        return running
     first = np.int64(code) >> BLOCK_BITS << BLOCK_BITS
     winner, most = first, counts[np.uint64(first)]
     for other in range(first + 1, first + (1 << BLOCK_BITS)):
@@ -127,10 +127,10 @@ def _remove(code: Any, counts: Any, tree: Any, extra: Any, held: Any) -> Any:
     while node >= extra[TOP] and tree[np.uint64(node)] == code:
         tree[np.uint64(node)] = _better(tree[np.uint64(2 * node)], tree[np.uint64(2 * node + 1)], counts)
         node >>= 1
-    return held
+    return running
 
 
-def _answer(row: Any, asked: Any, counts: Any, tree: Any, extra: Any, held: Any, out: Any, other: Any) -> None:
+def _answer(row: Any, asked: Any, counts: Any, tree: Any, extra: Any, running: Any, out: Any, other: Any) -> None:
     out[row], other[row] = -1, 0
     if extra[LIVE] > 0:
         out[row] = tree[extra[TOP]]

@@ -46,7 +46,7 @@ def cell_folding(agg: Any) -> Any:
 @kernel
 def run_folding(agg: Any) -> Any:
     """Fold runs of rows that follow each other: the k-th from ``edges[k]`` to ``edges[k + 1]``."""
-    lift, store, wild, may_be_tame = agg.lift, agg.store, agg.wild, agg.tame is not None
+    lift, store, has_nan, has_cheaper = agg.lift, agg.store, agg.has_nan, agg.combine_without_nan is not None
 
     def run_by(combine: Any) -> Any:
         @agg.function
@@ -58,17 +58,17 @@ def run_folding(agg: Any) -> Any:
 
         return run
 
-    usual, tamed = run_by(agg.combine), run_by(agg.tame or agg.combine)
+    usual, cheaper = run_by(agg.combine), run_by(agg.combine_without_nan or agg.combine)
 
     def fold(values: Values, edges: Marks, states: States, filled: Flags) -> int:
         for k in range(len(edges) - 1):
             start, stop = edges[k], edges[k + 1]
             if start < stop:
-                odd = not may_be_tame
-                if may_be_tame:
+                odd = not has_cheaper
+                if has_cheaper:
                     for i in range(start, stop):
-                        odd |= wild(values, i)
-                store(states, k, usual(values, start, stop) if odd else tamed(values, start, stop))
+                        odd |= has_nan(values, i)
+                store(states, k, usual(values, start, stop) if odd else cheaper(values, start, stop))
                 filled[k] = 1
         return 0
 

@@ -40,7 +40,7 @@ def of_partials(aggregate: Aggregate, make: Callable[..., Any] | None, sources: 
         lift = define(f"lift({names})", f"return {parts[0]}")
     else:
         lift = define(f"lift({names})", f"return make({', '.join(parts)})", make=make)
-    return aggregate.but(lift=lift, typed=None, cast=None, tame=None, bulk=None)
+    return aggregate.but(lift=lift, typed=None, cast=None, combine_without_nan=None, bulk=None)
 
 
 def columns_of(states: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -81,8 +81,8 @@ def runs_of(codes: np.ndarray, keys: int, first: np.ndarray, last: np.ndarray) -
         )
     order = argsort([codes.view(np.uint64), first.view(np.uint64)])
     begin, end, *runs = (np.empty(len(codes), np.int64) for _ in range(5))
-    found = lay_out(order.astype(np.int64, copy=False), codes, first, last, begin, end, *runs)
-    key, start, size = (array[:found] for array in runs)
+    length = lay_out(order.astype(np.int64, copy=False), codes, first, last, begin, end, *runs)
+    key, start, size = (array[:length] for array in runs)
     if (count := float(size.sum(dtype=np.float64))) > most(len(codes)):
         raise too_many(len(codes), int(count))
     base = np.cumsum(size) - size

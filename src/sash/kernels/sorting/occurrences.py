@@ -169,9 +169,9 @@ def _match(
                 return 1
             table[at] = i
             if before >= start:
-                place, found = places[np.uint64(i)], places[np.uint64(before)]
-                previous[np.uint64(place)] = found
-                following[np.uint64(found)] = place
+                place, earlier = places[np.uint64(i)], places[np.uint64(before)]
+                previous[np.uint64(place)] = earlier
+                following[np.uint64(earlier)] = place
     return 0
 
 

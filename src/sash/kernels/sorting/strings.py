@@ -104,7 +104,7 @@ def _read(offsets: Any, data: Any, rows: Any, depth: int, first: int, last: int,
 @routine
 def _rank(rows: Any, words: Any, old: Any, ranks: Any, rest: Any) -> int:
     """Move each run of equal words up in the ranks by the rows before it that had the same rank."""
-    kept, begin, group, total = 0, 0, 0, len(rows)
+    remaining, begin, group, total = 0, 0, 0, len(rows)
     while begin < total:
         rank, word = old[begin], words[begin]
         if rank != old[group]:
@@ -118,7 +118,7 @@ def _rank(rows: Any, words: Any, old: Any, ranks: Any, rest: Any) -> int:
             row = rows[np.uint64(i)]
             ranks[row] = rank + np.uint64(begin - group)
             if ties:
-                rest[np.uint64(kept)] = row
-                kept += 1
+                rest[np.uint64(remaining)] = row
+                remaining += 1
         begin = end
-    return kept
+    return remaining

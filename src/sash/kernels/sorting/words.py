@@ -61,7 +61,7 @@ class WordRange:
 
 
 @routine
-def _measure(key: Any, start: int, stop: int, found: Any) -> int:
+def _measure(key: Any, start: int, stop: int, extremes: Any) -> int:
     """Find the least key, the greatest, and the bits in which any two differ."""
     first = key[start]
     least, greatest, varying = first, first, np.uint64(0)
@@ -70,7 +70,7 @@ def _measure(key: Any, start: int, stop: int, found: Any) -> int:
         least = min(least, value)
         greatest = max(greatest, value)
         varying |= value ^ first
-    found[0], found[1], found[2], found[3] = least, greatest, varying, first
+    extremes[0], extremes[1], extremes[2], extremes[3] = least, greatest, varying, first
     return 0
 
 

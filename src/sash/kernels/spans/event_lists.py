@@ -44,9 +44,9 @@ def let_go(links: Any, marks: Any, heads: Any, tails: Any, place: int, length: i
 
 def pool(size: int, places: int, marks: int) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
     """Links and events of a pool of this size; the heads and tails of as many empty lists; marks, the clock at -1."""
-    kept = np.zeros(marks, np.int64)
-    kept[CLOCK], kept[FREE], kept[LEFT] = -1, -1, size
-    return [np.empty(size, np.int64) for _ in range(2)], [np.full(places, -1) for _ in range(2)], kept
+    cursors = np.zeros(marks, np.int64)
+    cursors[CLOCK], cursors[FREE], cursors[LEFT] = -1, -1, size
+    return [np.empty(size, np.int64) for _ in range(2)], [np.full(places, -1) for _ in range(2)], cursors
 
 
 def larger(arrays: list[np.ndarray], marks: np.ndarray, least: int) -> list[np.ndarray]:

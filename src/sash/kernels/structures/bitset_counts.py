@@ -108,18 +108,18 @@ def count_32(live: Any, part: Any, place: Any) -> Any:
 
 def search_16(live: Any, part: Any, node: Any, k: Any) -> Any:
     """The place of the last count of a node that is at most k; no count reaches 2**15."""
-    sought, found = np.uint64(k) * ONES_16 | SIGNS_16, np.int64(-1)
+    sought, word_of_k = np.uint64(k) * ONES_16 | SIGNS_16, np.int64(-1)
     for word in range(np.uint64(4)):
-        found += popcount((sought - live[live[part] + (node << np.uint64(2)) + word]) & SIGNS_16)
-    return (node << np.uint64(4)) + np.uint64(found)
+        word_of_k += popcount((sought - live[live[part] + (node << np.uint64(2)) + word]) & SIGNS_16)
+    return (node << np.uint64(4)) + np.uint64(word_of_k)
 
 
 def search_32(live: Any, part: Any, node: Any, k: Any) -> Any:
     """The place of the last count of a node that is at most k; no count reaches 2**31."""
-    sought, found = np.uint64(k) * ONES_32 | SIGNS_32, np.int64(-1)
+    sought, word_of_k = np.uint64(k) * ONES_32 | SIGNS_32, np.int64(-1)
     for word in range(np.uint64(4)):
-        found += popcount((sought - live[live[part] + (node << np.uint64(2)) + word]) & SIGNS_32)
-    return (node << np.uint64(3)) + np.uint64(found)
+        word_of_k += popcount((sought - live[live[part] + (node << np.uint64(2)) + word]) & SIGNS_32)
+    return (node << np.uint64(3)) + np.uint64(word_of_k)
 
 
 def nth_bit(word: Any, k: Any) -> Any:

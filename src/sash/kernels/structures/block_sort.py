@@ -36,9 +36,9 @@ WHOLE = 32  # rows that are at most so many frames' lengths are one block, and r
 
 def select(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
     """The rank of each frame's k-th smallest row, from 0, and where asked of the one after; -1 where there is none."""
-    rows, kind = len(bounds), ranked.rank.dtype
-    first = np.empty(rows, kind)
-    after = np.empty(rows if second else 0, kind)
+    rows, rank_type = len(bounds), ranked.rank.dtype
+    first = np.empty(rows, rank_type)
+    after = np.empty(rows if second else 0, rank_type)
     longest = int((bounds.hi - bounds.lo).max(initial=0))
     if longest == 0:
         first.fill(-1)

@@ -37,7 +37,7 @@ def walking(add: Callable[..., Any], remove: Callable[..., Any], answer: Callabl
     def walk(  # type: ignore[no-untyped-def]
         codes, lo, a, b, hi, own, order, askers, r0, r1, in_place, counts, index, extra, out, other
     ):
-        held = np.int64(0)
+        running = np.int64(0)
         left = left_end = right = right_end = np.int64(0)  # the rows that are counted: two ranges
         for k in range(r0, r1):
             row = np.int64(order[k]) if len(order) else np.int64(k)
@@ -52,46 +52,46 @@ def walking(add: Callable[..., Any], remove: Callable[..., Any], answer: Callabl
             # first all that go, so that nothing is left of another partition
             if start >= left_end or stop <= left:
                 for j in range(left, left_end):
-                    held = remove(codes[np.uint64(j)], counts, index, extra, held)
+                    running = remove(codes[np.uint64(j)], counts, index, extra, running)
                 left = left_end = start
             while left < start:
-                held = remove(codes[np.uint64(left)], counts, index, extra, held)
+                running = remove(codes[np.uint64(left)], counts, index, extra, running)
                 left += 1
             while left_end > stop:
                 left_end -= 1
-                held = remove(codes[np.uint64(left_end)], counts, index, extra, held)
+                running = remove(codes[np.uint64(left_end)], counts, index, extra, running)
             if again >= right_end or end <= right:
                 for j in range(right, right_end):
-                    held = remove(codes[np.uint64(j)], counts, index, extra, held)
+                    running = remove(codes[np.uint64(j)], counts, index, extra, running)
                 right = right_end = again
             while right < again:
-                held = remove(codes[np.uint64(right)], counts, index, extra, held)
+                running = remove(codes[np.uint64(right)], counts, index, extra, running)
                 right += 1
             while right_end > end:
                 right_end -= 1
-                held = remove(codes[np.uint64(right_end)], counts, index, extra, held)
+                running = remove(codes[np.uint64(right_end)], counts, index, extra, running)
             while left > start:
                 left -= 1
-                held = add(codes[np.uint64(left)], counts, index, extra, held)
+                running = add(codes[np.uint64(left)], counts, index, extra, running)
             while left_end < stop:
-                held = add(codes[np.uint64(left_end)], counts, index, extra, held)
+                running = add(codes[np.uint64(left_end)], counts, index, extra, running)
                 left_end += 1
             while right > again:
                 right -= 1
-                held = add(codes[np.uint64(right)], counts, index, extra, held)
+                running = add(codes[np.uint64(right)], counts, index, extra, running)
             while right_end < end:
-                held = add(codes[np.uint64(right_end)], counts, index, extra, held)
+                running = add(codes[np.uint64(right_end)], counts, index, extra, running)
                 right_end += 1
             for j in range(hole, hole_end):
-                held = remove(codes[np.uint64(j)], counts, index, extra, held)
+                running = remove(codes[np.uint64(j)], counts, index, extra, running)
             alone = np.int64(own[row]) if len(own) else np.int64(-1)
             if alone >= 0:
-                held = add(codes[np.uint64(alone)], counts, index, extra, held)
-            answer(row, askers, counts, index, extra, held, out, other)
+                running = add(codes[np.uint64(alone)], counts, index, extra, running)
+            answer(row, askers, counts, index, extra, running, out, other)
             if alone >= 0:
-                held = remove(codes[np.uint64(alone)], counts, index, extra, held)
+                running = remove(codes[np.uint64(alone)], counts, index, extra, running)
             for j in range(hole, hole_end):
-                held = add(codes[np.uint64(j)], counts, index, extra, held)
+                running = add(codes[np.uint64(j)], counts, index, extra, running)
         return 0
 
     return routine(walk)

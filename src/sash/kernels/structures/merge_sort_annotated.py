@@ -118,8 +118,8 @@ def fold_annotated(
 
     def annotated(level: int) -> None:
         for start in range(0, rows, STRETCH):
-            held = row_of[tree.levels[level * rows + start : level * rows + min(start + STRETCH, rows)]]
-            annotate.run(values, held.astype(np.int64), level * rows, start, int(tree.runs[level + 1]), partials)
+            stretch = row_of[tree.levels[level * rows + start : level * rows + min(start + STRETCH, rows)]]
+            annotate.run(values, stretch.astype(np.int64), level * rows, start, int(tree.runs[level + 1]), partials)
 
     def answered(first: int, last: int) -> None:
         places = np.empty(SLICE * 2 * fanout * len(tree.runs), np.int64)

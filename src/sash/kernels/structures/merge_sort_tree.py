@@ -158,14 +158,14 @@ def select_frames(values, levels, pointers, runs, starts, fanout, sampling, lo, 
         rows = frame[1] - frame[0] + frame[3] - frame[2] + (leaf >= 0)
         if k[i] < 0 or k[i] >= rows:
             continue
-        found = kth(tree, frame, leaf, holes, np.int64(k[i]))
-        first[i] = found
+        nth = kth(tree, frame, leaf, holes, np.int64(k[i]))
+        first[i] = nth
         if len(second) > 0 and k[i] + 1 < rows:
-            found += 1  # the next is often near: in the same run of leaves
-            end = min((found + fanout - 1) // fanout * fanout, len(values))
-            while found < end and not (inside(values[found], frame) or found == leaf):
-                found += 1
-            second[i] = found if found < end else kth(tree, frame, leaf, holes, np.int64(k[i]) + 1)
+            nth += 1  # the next is often near: in the same run of leaves
+            end = min((nth + fanout - 1) // fanout * fanout, len(values))
+            while nth < end and not (inside(values[nth], frame) or nth == leaf):
+                nth += 1
+            second[i] = nth if nth < end else kth(tree, frame, leaf, holes, np.int64(k[i]) + 1)
     return 0
 
 
@@ -190,13 +190,13 @@ def kth(tree: Any, frame: Any, leaf: Any, holes: Any, k: Any) -> Any:
             node_2, to_2 = node_at(tree, level, run, left_2), node_at(tree, level, run, right_2)
         for child in range(fanout):
             left, right = down(tree, node, child, lo), down(tree, to, child, a)
-            held = right - left
+            covered = right - left
             if holes:
                 left_2, right_2 = down(tree, node_2, child, b), down(tree, to_2, child, hi)
-                held += right_2 - left_2 + (leaf >= 0 and leaf // runs[level - 1] == run * fanout + child)
-            if k < held:
+                covered += right_2 - left_2 + (leaf >= 0 and leaf // runs[level - 1] == run * fanout + child)
+            if k < covered:
                 break
-            k -= held
+            k -= covered
         run = run * fanout + child
         level -= 1
     at = run * fanout

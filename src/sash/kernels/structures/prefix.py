@@ -58,25 +58,25 @@ def prefix(agg: Any) -> Any:
     combine, inverse, load = agg.combine, agg.inverse, agg.load
 
     @agg.function
-    def upto(held, run, row):  # type: ignore[no-untyped-def]
+    def upto(structure, run, row):  # type: ignore[no-untyped-def]
         """The fold of everything up to and with a row of a run."""
-        prefixes, before = held
+        prefixes, before = structure
         return combine(load(before, run), load(prefixes, row)) if run > 0 else load(prefixes, row)
 
     @agg.function
-    def fold(values, held, lo, hi):  # type: ignore[no-untyped-def]
+    def fold(values, structure, lo, hi):  # type: ignore[no-untyped-def]
         run, outside = (hi - 1) >> RUN, (lo - 1) >> RUN
         if lo == run << RUN:
-            return load(held[0], hi - 1)
+            return load(structure[0], hi - 1)
         if outside == run:
-            return inverse(load(held[0], hi - 1), load(held[0], lo - 1))
-        whole = upto(held, run, hi - 1)
-        return inverse(whole, upto(held, outside, lo - 1)) if lo > 0 else whole
+            return inverse(load(structure[0], hi - 1), load(structure[0], lo - 1))
+        whole = upto(structure, run, hi - 1)
+        return inverse(whole, upto(structure, outside, lo - 1)) if lo > 0 else whole
 
     @agg.function
-    def fetch(held, lo, hi):  # type: ignore[no-untyped-def]
-        prefetch(held[0], lo - 1)
-        prefetch(held[0], hi - 1)
+    def fetch(structure, lo, hi):  # type: ignore[no-untyped-def]
+        prefetch(structure[0], lo - 1)
+        prefetch(structure[0], hi - 1)
 
     pieces = over_pieces(agg, fold, fetch)
 

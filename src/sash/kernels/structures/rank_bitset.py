@@ -66,7 +66,7 @@ def count_below(ranked: Ranked, bounds: Bounds, threshold: np.ndarray) -> np.nda
 
 
 @routine
-def _select(rank, lo, a, b, hi, own, k, r0, r1, second, live, found, after):  # type: ignore[no-untyped-def]
+def _select(rank, lo, a, b, hi, own, k, r0, r1, second, live, selected, after):  # type: ignore[no-untyped-def]
     """Slide over frames r0 to r1, whose pieces are [first, middle) and [rest, stop)."""
     if r0 >= r1:
         return 0
@@ -90,20 +90,20 @@ def _select(rank, lo, a, b, hi, own, k, r0, r1, second, live, found, after):  # 
 
         answer, following, sought = np.int64(-1), np.int64(-1), np.int64(k[i])
         if 0 <= sought < size:
-            held, inside = live[live[BITS] + word], sought - before
-            if 0 <= inside < popcount(held):
-                answer = np.int64(word << np.uint64(6)) + nth_bit(held, inside)
+            bits, inside = live[live[BITS] + word], sought - before
+            if 0 <= inside < popcount(bits):
+                answer = np.int64(word << np.uint64(6)) + nth_bit(bits, inside)
             else:
                 answer = nth_live(live, sought)
                 word = np.uint64(answer) >> np.uint64(6)
-                held = live[live[BITS] + word]
-                before = sought - popcount(held & ((ONE << (np.uint64(answer) & np.uint64(63))) - ONE))
+                bits = live[live[BITS] + word]
+                before = sought - popcount(bits & ((ONE << (np.uint64(answer) & np.uint64(63))) - ONE))
         if second:
             if 0 <= sought < size - 1:
-                later = held >> (np.uint64(answer) & np.uint64(63)) >> ONE
+                later = bits >> (np.uint64(answer) & np.uint64(63)) >> ONE
                 following = answer + 1 + trailing_zeros(later) if later else nth_live(live, sought + 1)
             after[np.uint64(i)] = following
-        found[np.uint64(i)] = answer
+        selected[np.uint64(i)] = answer
         if alone >= 0:
             before -= turn(live, rank[np.uint64(alone)], REMOVE, word)
     return 0

@@ -20,13 +20,13 @@ class Ranked:
     order: np.ndarray  # the position of each rank
     rank: np.ndarray  # the rank of each position
     segments: np.ndarray  # where each partition starts, and then the number of rows
-    made: dict[Callable[[Any], Any], Any] = field(default_factory=dict, repr=False, compare=False)
+    structures: dict[Callable[[Any], Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def structure(self, make: Callable[[Ranked], Any]) -> Any:
         """A structure over the ranks, made when it is first asked for; it must not refer to this object in turn."""
-        if make not in self.made:
-            self.made[make] = make(self)
-        return self.made[make]
+        if make not in self.structures:
+            self.structures[make] = make(self)
+        return self.structures[make]
 
     def __len__(self) -> int:
         return len(self.rank)

@@ -49,26 +49,26 @@ def over_pieces(agg: Any, fold: Any, fetch: Any) -> Any:
     lift, combine, answer, absent = agg.lift, agg.combine, agg.answer, agg.absent
 
     @agg.function
-    def pieces(values, held, lo, a, b, hi, own, out):  # type: ignore[no-untyped-def]
+    def pieces(values, structure, lo, a, b, hi, own, out):  # type: ignore[no-untyped-def]
         last = len(lo) - 1
         for i in range(len(lo)):
             ahead = min(i + AHEAD, last)
-            fetch(held, lo[ahead], hi[ahead])
+            fetch(structure, lo[ahead], hi[ahead])
             row = own[i] if i < len(own) else -1
             if row >= 0:
                 state = lift(values, row, row)
                 if lo[i] < a[i]:
-                    state = combine(fold(values, held, lo[i], a[i]), state)
+                    state = combine(fold(values, structure, lo[i], a[i]), state)
                 if b[i] < hi[i]:
-                    state = combine(state, fold(values, held, b[i], hi[i]))
+                    state = combine(state, fold(values, structure, b[i], hi[i]))
                 answer(out, i, state)
             elif lo[i] < a[i]:
-                state = fold(values, held, lo[i], a[i])
+                state = fold(values, structure, lo[i], a[i])
                 if b[i] < hi[i]:
-                    state = combine(state, fold(values, held, b[i], hi[i]))
+                    state = combine(state, fold(values, structure, b[i], hi[i]))
                 answer(out, i, state)
             elif b[i] < hi[i]:
-                answer(out, i, fold(values, held, b[i], hi[i]))
+                answer(out, i, fold(values, structure, b[i], hi[i]))
             else:
                 absent(out, i)
         return 0
@@ -103,8 +103,8 @@ def segment_tree(agg: Any) -> Any:
     lift, combine, load = agg.lift, agg.combine, agg.load
 
     @agg.function
-    def fold(values, held, lo, hi):  # type: ignore[no-untyped-def]
-        levels, nodes = held
+    def fold(values, structure, lo, hi):  # type: ignore[no-untyped-def]
+        levels, nodes = structure
         leaf, end = (lo + (1 << LEAF) - 1) >> LEAF, hi >> LEAF
         if leaf >= end:
             state = lift(values, lo, lo)
@@ -127,8 +127,8 @@ def segment_tree(agg: Any) -> Any:
         return state
 
     @agg.function
-    def fetch(held, lo, hi):  # type: ignore[no-untyped-def]
-        levels, nodes = held
+    def fetch(structure, lo, hi):  # type: ignore[no-untyped-def]
+        levels, nodes = structure
         for level in range(min(3, len(levels) - 1)):
             prefetch(nodes, levels[level] + (lo >> (LEAF + level)))
             prefetch(nodes, levels[level] + (hi >> (LEAF + level)))
@@ -148,14 +148,14 @@ def build(inputs: Inputs, values: tuple[Any, ...], rows: int, widest: int) -> tu
 
     No run is larger than the ``widest`` piece of a frame.
     """
-    made = specialise(segment_tree_build, inputs.aggregate, inputs.dtypes)
+    builder = specialise(segment_tree_build, inputs.aggregate, inputs.dtypes)
     leaves = rows >> LEAF
     counts = [leaves >> level for level in range(max(widest >> LEAF, 1).bit_length())]
     levels = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    nodes = np.empty(levels[-1], made.state)
+    nodes = np.empty(levels[-1], builder.state)
     cut = shares(leaves, least=1 << 12) if inputs.aggregate.compiled else [(0, leaves)]
-    together([partial(made.run, values, *share, NONE, nodes) for share in cut])
-    made.run(values, 0, 0, levels, nodes)
+    together([partial(builder.run, values, *share, NONE, nodes) for share in cut])
+    builder.run(values, 0, 0, levels, nodes)
     return levels, nodes
 
 

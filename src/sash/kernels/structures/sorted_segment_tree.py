@@ -118,11 +118,11 @@ def select_frames(levels, rows, lo, a, b, hi, own, start, stop, k, further, out)
         for level in range(len(levels) // rows - 2, -1, -1):  # the top node holds it; which half does?
             at = level * rows + place
             length = max(min(1 << level, rows - place), 0)
-            held = within(levels, at, length, lo[i], a[i]) + within(levels, at, length, b[i], hi[i])
+            inside = within(levels, at, length, lo[i], a[i]) + within(levels, at, length, b[i], hi[i])
             if mine >= 0:
-                held += within(levels, at, length, mine, mine + 1)
-            if wanted >= held:
-                wanted -= held
+                inside += within(levels, at, length, mine, mine + 1)
+            if wanted >= inside:
+                wanted -= inside
                 place += 1 << level
         out[i] = place
     return 0

@@ -69,8 +69,8 @@ def sparse_table(agg: Any) -> Any:
     lift, combine, load = agg.lift, agg.combine, agg.load
 
     @agg.function
-    def fold(values, held, lo, hi):  # type: ignore[no-untyped-def]
-        blocks, runs, table = held
+    def fold(values, structure, lo, hi):  # type: ignore[no-untyped-def]
+        blocks, runs, table = structure
         if hi - lo < SIZE:
             state = lift(values, lo, lo)
             for row in range(lo + 1, hi):
@@ -86,8 +86,8 @@ def sparse_table(agg: Any) -> Any:
         return combine(state, load(runs, hi - SIZE))
 
     @agg.function
-    def fetch(held, lo, hi):  # type: ignore[no-untyped-def]
-        blocks, runs, table = held
+    def fetch(structure, lo, hi):  # type: ignore[no-untyped-def]
+        blocks, runs, table = structure
         first, last = (lo + SIZE - 1) >> BLOCK, hi >> BLOCK
         prefetch(runs, lo)
         prefetch(runs, hi - SIZE)
@@ -120,13 +120,13 @@ def build(inputs: Inputs, values: tuple[Any, ...], rows: int, widest: int) -> tu
 
     No run is larger than the ``widest`` piece of a frame.
     """
-    made = specialise(sparse_table_build, inputs.aggregate, inputs.dtypes)
+    builder = specialise(sparse_table_build, inputs.aggregate, inputs.dtypes)
     blocks = rows >> BLOCK
     levels = max(widest >> BLOCK, 1).bit_length()
-    runs, table = np.empty(rows, made.state), np.empty(blocks * levels, made.state)
+    runs, table = np.empty(rows, builder.state), np.empty(blocks * levels, builder.state)
     cut = shares(blocks, least=1 << 12) if inputs.aggregate.compiled else [(0, blocks)]
-    together([partial(made.run, values, *share, blocks, 0, runs, table) for share in cut])
-    made.run(values, 0, 0, blocks, levels, runs, table)
+    together([partial(builder.run, values, *share, blocks, 0, runs, table) for share in cut])
+    builder.run(values, 0, 0, blocks, levels, runs, table)
     return np.array([blocks]), runs, table
 
 

@@ -41,11 +41,11 @@ class WaveletMatrix:
 
     def __init__(self, ranked: Ranked) -> None:
         self.rank, self.segments = ranked.rank, ranked.segments
-        rows, kind = len(ranked), ranked.rank.dtype
+        rows, rank_type = len(ranked), ranked.rank.dtype
         longest = int(np.diff(ranked.segments).max(initial=0))
         self.levels = (max(longest - 1, 0).bit_length() + 1) // 2
         self.cells = rows // CELL + 1
-        wide = kind.itemsize > 4
+        wide = rank_type.itemsize > 4
         # A cell is four counts, of 32 or 64 bits each, and two words: the high and the low bits of the digits.
         self.size = 6 if wide else 4
         self.words = _aligned(self.levels * self.cells * self.size)
@@ -60,9 +60,9 @@ class WaveletMatrix:
 
     def select(self, bounds: Bounds, k: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
         """The rank of the k-th row of each frame by rank, or -1, and of the row after it if asked for."""
-        kind = self.rank.dtype
-        first = np.empty(len(bounds), kind)
-        after = np.empty(len(bounds) if second else 0, kind)
+        rank_type = self.rank.dtype
+        first = np.empty(len(bounds), rank_type)
+        after = np.empty(len(bounds) if second else 0, rank_type)
         self._ask(select_range, bounds, k, first, after)
         return first, after
 
