@@ -11,7 +11,7 @@ import pytest
 import sash
 from sash import functions as sf
 from sash.algebra.catalogue import FUNCTIONS
-from sash.sql.registry import NAMES, OF_SPANS
+from sash.sql.named_functions import NAMES, OF_SPANS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 import stub

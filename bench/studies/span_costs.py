@@ -1,8 +1,9 @@
 """What the planner knows of events that last: the costs of folding them into cells, and whether it chooses the best.
 
 A batch of events that cover 1 to 1,000 cells each is folded by every technique that works on cells, on one thread;
-nanoseconds an event are what ``src/sash/planner/spans.py`` is made of. Insertions are for one key: by a kernel alone,
-and by a whole query from table to table. The techniques that take events one by one are in ``papers.spans_2021``.
+nanoseconds an event are what ``src/sash/planner/techniques.py`` is made of. Insertions are for one key: by a kernel
+alone, and by a whole query from table to table. The techniques that take events one by one are in
+``papers.spans_2021``.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from bench.peers._spark import consumed, session, stored
 from bench.peers.spark import KEYS, trades
 from sash.sql import dispatch
-from sash.sql.running import sql
+from sash.sql.entry import sql
 
 TITLE = "Window calls in SQL, by Sash and by Spark"
 QUICK = False

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from sash.expressions import col, when
     from sash.frames import explain, select, withColumns
     from sash.spark.local import local_spark
-    from sash.sql.registry import register
-    from sash.sql.running import sql
+    from sash.sql.entry import sql
+    from sash.sql.named_functions import register
     from sash.streams import stream
     from sash.windows import Window
     from sash.windows.extents import cumulate, delta, punctuation
@@ -35,7 +35,7 @@ _HOMES = {
     "local_spark": "sash.spark.local",
     "options": "sash.options",
     "punctuation": "sash.windows.extents",
-    "register": "sash.sql.registry",
+    "register": "sash.sql.named_functions",
     "select": "sash.frames",
     "sql": "sash.sql",
     "stream": "sash.streams",

@@ -11,7 +11,7 @@ from sash.libraries import is_lazy, is_spark, library_of
 if TYPE_CHECKING:
     from sash.expressions import Column
     from sash.planner import Plan
-    from sash.sql.plan import QueryPlan
+    from sash.sql.query_plan import QueryPlan
 
 Frame = TypeVar("Frame")
 
@@ -50,10 +50,10 @@ def withColumns(
     if not isinstance(late, bool):
         raise SashError(f"late must be True or False, got {late!r}")
     if is_spark(frame):
-        from sash.spark import frames
+        from sash.spark import dataframes
 
-        if frames.is_streaming(frame):
-            return cast(Frame, frames.answer_stream(frame, columns, watermark, emit, late))
+        if dataframes.is_streaming(frame):
+            return cast(Frame, dataframes.answer_stream(frame, columns, watermark, emit, late))
     elif _is_stream(frame):
         from sash.engine.row_streams.answer_stream import answer_stream
 
@@ -63,7 +63,7 @@ def withColumns(
         raise SashError(f"{some[0]} is for streams: a streaming DataFrame, an iterator of Arrow batches or a pyarrow "
                         f"Schema, got it with a {type(frame).__name__}")  # fmt: skip
     if is_spark(frame):
-        return cast(Frame, frames.with_columns(frame, columns))
+        return cast(Frame, dataframes.with_columns(frame, columns))
     from sash.engine import adding, lazy
 
     return cast(Frame, lazy.added(frame, columns) if is_lazy(frame) else adding.add(frame, columns))
@@ -86,9 +86,9 @@ def select(frame: Frame, *columns: Any) -> Frame:
 
     """
     if is_spark(frame):
-        from sash.spark import frames
+        from sash.spark import dataframes
 
-        return cast(Frame, frames.select(frame, columns))
+        return cast(Frame, dataframes.select(frame, columns))
     from sash.engine import adding, lazy
 
     return cast(Frame, lazy.selected(frame, columns) if is_lazy(frame) else adding.select(frame, columns))
@@ -120,13 +120,13 @@ def explain(frame: Any, columns: Any = None, *, args: Any = None, spark: Any = N
 
     """
     if isinstance(frame, str):
-        from sash.sql.running import explain as explain_query
+        from sash.sql.entry import explain as explain_query
 
         return explain_query(frame, columns if args is None else args, spark=spark, **tables)
     if is_spark(frame):
-        from sash.spark import frames
+        from sash.spark import dataframes
 
-        return frames.explain(frame, columns)
+        return dataframes.explain(frame, columns)
     from sash.engine import adding, lazy
 
     return adding.explain(lazy.collected(frame), columns)

@@ -58,7 +58,7 @@ def stream(
     from sash.engine.streams.sources import source_of
 
     if is_spark(source):
-        from sash.spark.frames import stream_source
+        from sash.spark.dataframes import stream_source
 
         opened = stream_source(source)
     else:

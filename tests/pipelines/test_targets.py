@@ -4,7 +4,7 @@ import pytest
 
 from sash.errors import SashError
 from sash.pipelines import build, flows, load
-from sash.pipelines.overlaps import overlap, table
+from sash.pipelines.same_place import overlap, table
 from sash.pipelines.targets import check_places, checked
 from sash.spark import checkpoints, stores, writing
 from sash.spark.writing import Target

@@ -22,7 +22,7 @@ from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import ShardPlan
 from sash.engine.streams.sources import with_late
-from sash.spark import shards, streaming
+from sash.spark import shards, streaming_boards
 from sash.spark.passing import columns_of, narrowed, shown
 from sash.spark.processor import Shards
 
@@ -87,7 +87,7 @@ def asked(board, emit: str, late: bool, count: int) -> Asked:
 def fold(ask: Asked, task: int, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, tuple]]:
     """What a task sends, each with its label."""
     _Context.task = task
-    for batch in streaming._folds(ask.sent)(iter(batches)):
+    for batch in streaming_boards._folds(ask.sent)(iter(batches)):
         for row in batch.to_pylist():
             yield row["label"], (row["task"], row["kind"], row["body"])
 
@@ -116,7 +116,7 @@ def read(ask: Asked, bodies: list[bytes]) -> list[dict]:
     if not bodies:
         return []
     given = pa.RecordBatch.from_arrays([pa.array(bodies, pa.binary())], ["body"])
-    return [row for batch in streaming._answers(ask.schema)(iter([given])) for row in batch.to_pylist()]
+    return [row for batch in streaming_boards._answers(ask.schema)(iter([given])) for row in batch.to_pylist()]
 
 
 def is_too_large(error: Exception) -> bool:
@@ -183,7 +183,8 @@ def simulated(chance: random.Random, draw: Drawn):
         stack.enter_context(one_thread())
         for owner, name, value in [
             (shards.Sent, "limits", draw.limits), (operators, "FEW", draw.keys), (shards, "_kept", {}),
-            (shards, "opened", opened), (streaming, "opened", opened), (streaming, "TaskContext", _Context),
+            (shards, "opened", opened), (streaming_boards, "opened", opened),
+            (streaming_boards, "TaskContext", _Context),
             (shard, "os", SimpleNamespace(urandom=chance.randbytes)), (shard, "time", SimpleNamespace(time=time)),
             (shards, "pd", SimpleNamespace(DataFrame=dict)),  # which takes a third of the time otherwise
             (logged.LoggedOperator, "condensed", counted.around(logged.LoggedOperator.condensed)),

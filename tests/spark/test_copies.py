@@ -7,7 +7,7 @@ from copies import copied, copy_of
 from every_function import every_call
 from sash import Window
 from sash.algebra import Aggregate
-from sash.sql.registry import REGISTERED
+from sash.sql.named_functions import REGISTERED
 
 pytestmark = pytest.mark.filterwarnings("ignore::sash.errors.SashWarning")
 ROWS = [("a", 1, 3.5, "x"), ("a", 2, None, "y"), ("b", 2, 1.5, None), ("a", 3, 3.5, "x"), ("b", 5, -2.0, "z")]

@@ -28,7 +28,7 @@ from sash.engine.streams.shipping import Shipping
 from sash.errors import SashError
 from sash.spark import shards
 from sash.spark.processor import Shards
-from sash.spark.streaming import StreamingSource
+from sash.spark.streaming_boards import StreamingSource
 from strategies import usually
 
 START = datetime(2026, 11, 16, 8, tzinfo=UTC)
@@ -399,7 +399,7 @@ def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder, monkeypatch):
     with pytest.raises(SashError, match=r"results\(late=True\) has the rows that came late"):
         board.late()
     assert "2 shards" in str(board.explain())
-    monkeypatch.setattr("sash.spark.streaming.version", lambda _: "5.29.1")
+    monkeypatch.setattr("sash.spark.streaming_boards.version", lambda _: "5.29.1")
     with pytest.raises(SashError, match=r"need protobuf 6\.33 or newer, got 5\.29\.1"):
         board.results()
     assert "state: about 3 slices for each key with events in all of them, of about 16 bytes: 48 bytes" in str(

@@ -3,7 +3,7 @@
 import pytest
 
 from sash.errors import SashError
-from sash.sql.asking import check_query
+from sash.sql.one_query import check_query
 from sash.sql.rows import rows_of
 
 QUERIES = [

@@ -26,7 +26,7 @@ from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import specialise
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans import ANSWERS, driving
-from sash.planner.spans import with_height
+from sash.planner.techniques import with_height
 
 WAIT = 15_000  # the paper's time to postpone, in moments
 SINGLE = ("tuple_buckets", "aggregate_buckets", "sweeping", "slicing")

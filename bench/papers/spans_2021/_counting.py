@@ -16,7 +16,7 @@ from bench.papers.spans_2021._common import Cut, Events
 from sash.algebra.catalogue import builtin
 from sash.kernels.inputs import Inputs
 from sash.kernels.spans import ANSWERS
-from sash.planner.spans import with_height
+from sash.planner.techniques import with_height
 
 RELEASING = {"release", "sweep"}  # functions of the kernels
 SLIDE, STEPS = 8, 12  # moments; windows that are asked for

@@ -14,7 +14,7 @@ from sash.cli.output import said, shown
 from sash.errors import SashError
 from sash.expressions.naming import quoted
 from sash.kernels.compiling import disk
-from sash.sql.registry import NAMES, REGISTERED
+from sash.sql.named_functions import NAMES, REGISTERED
 from sash.sql.tokens import read
 
 HELP = r"""Statements end with a semicolon; files are tables: select * from 'trades.parquet';

@@ -15,11 +15,11 @@ from sash.errors import SashError
 def started(tables: list[str]) -> Any:
     """A session that knows these files by their names."""
     named = [_named(each) for each in tables]
-    from sash.spark import local, queries
+    from sash.spark import local, text_queries
 
     spark = local.quiet_session()
     for name, path in named:
-        queries.file(spark, path).createOrReplaceTempView(name)
+        text_queries.file(spark, path).createOrReplaceTempView(name)
     return spark
 
 

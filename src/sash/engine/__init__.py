@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sash.engine.sliding import slide
+from sash.engine.slide import slide
 
 if TYPE_CHECKING:
     from sash.engine.sliding_window import SlidingWindow

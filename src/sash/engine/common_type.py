@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from sash.expressions.arrow.casting import convert
+from sash.expressions.arrow.operands import Trouble, plain
 from sash.expressions.arrow.promotion import common_type
-from sash.expressions.arrow.values import Trouble, plain
 
 
 def together(first: pa.Array, second: pa.Array) -> pa.Array | None:

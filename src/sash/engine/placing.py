@@ -13,8 +13,8 @@ from sash.algebra import Aggregate
 from sash.engine.tables import WIDER
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
+from sash.expressions.arrow.operands import Trouble, plain
 from sash.expressions.arrow.promotion import family
-from sash.expressions.arrow.values import Trouble, plain
 from sash.kernels.coordinates import Positions
 
 if TYPE_CHECKING:

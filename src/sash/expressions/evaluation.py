@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from sash.errors import Overflow, SashError
 from sash.expressions.arrow import arithmetic, calendar, comparing, mathematics, strings
 from sash.expressions.arrow.casting import cast, convert
+from sash.expressions.arrow.operands import Trouble, Value, is_scalar, plain
 from sash.expressions.arrow.promotion import common_type, spark_name
-from sash.expressions.arrow.values import Trouble, Value, is_scalar, plain
 from sash.expressions.binding import check_names
 from sash.expressions.columns import Alias, Cast, Column, Foreign, Literal, Name, Operation
 from sash.expressions.intervals import Months

@@ -332,7 +332,7 @@ def _is_calendar(column: Column) -> bool:
 
 def _typed(value: Any, to: str) -> Any:
     """The literal that a cast of a literal stands for, where it is one."""
-    from sash.expressions.texts import parsed_date, parsed_timestamp
+    from sash.expressions.text_formats import parsed_date, parsed_timestamp
 
     if to == "double" and (isinstance(value, Decimal | float) or value in ("NaN", "Infinity", "-Infinity")):
         return float(value)

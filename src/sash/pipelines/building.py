@@ -19,7 +19,7 @@ from sash.expressions.naming import quoted
 from sash.pipelines import connectors
 from sash.pipelines.loading import Loaded
 from sash.pipelines.model import Delta, Source, SpansStep, SqlStep, StreamStep, Until, WindowsStep
-from sash.spark import queries, reading
+from sash.spark import reading, text_queries
 from sash.sql import reads
 from sash.sql.continuous import aggregate_of
 from sash.windows.extents import delta, punctuation
@@ -80,7 +80,7 @@ def at(loaded: Loaded, *path: str | int) -> Iterator[None]:
     except SashError as error:
         raise loaded.error(str(error), *path) from None
     except Exception as error:
-        sentence = queries.said(error)
+        sentence = text_queries.said(error)
         if sentence is None:
             raise
         raise loaded.error(sentence, *path) from None

@@ -15,7 +15,7 @@ from sash.errors import SashError
 from sash.pipelines import connectors, places
 from sash.pipelines.model import Pipeline, Sink, SqlStep
 from sash.pipelines.variables import Variables
-from sash.sql.asking import check_query
+from sash.sql.one_query import check_query
 
 WORDS = {
     "missing": "is missing",

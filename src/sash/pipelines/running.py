@@ -17,7 +17,7 @@ from sash.pipelines.building import Built, build
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Reporter, Summary, Written
 from sash.pipelines.targets import check_places, checked
-from sash.spark import batches, messages, queries, reading, writing
+from sash.spark import batches, messages, reading, text_queries, writing
 from sash.sql import texts
 
 PAUSE = 0.3  # seconds between two looks at a stream
@@ -170,7 +170,7 @@ def _failing(loaded: Loaded, number: int) -> Iterator[None]:
 
 def _failed(loaded: Loaded, sinks: Sequence[int], error: Exception) -> Failed:
     """Why a sink could not be written, in a sentence; of several, the one that the error names."""
-    said = texts.shown(queries.said(error) or str(error).strip().split("\n\n")[0] or type(error).__name__)
+    said = texts.shown(text_queries.said(error) or str(error).strip().split("\n\n")[0] or type(error).__name__)
     names = [loaded.sink_name(number) for number in sinks]
     name, said = batches.failed_sink(said, names)
     number = sinks[names.index(name)] if name else sinks[0]

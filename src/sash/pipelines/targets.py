@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from sash.errors import SashError
-from sash.pipelines import connectors, flows, overlaps
+from sash.pipelines import connectors, flows, same_place
 from sash.pipelines.building import Built, at, resolved
 from sash.pipelines.loading import Loaded
 from sash.pipelines.model import SqlStep
@@ -29,9 +29,9 @@ def check_places(loaded: Loaded, spark: Any) -> None:
         with at(loaded, "sinks", number):
             target = _target(loaded, number)
             paths = {resolved(loaded, str(each)) for each in (sink.path, sink.options.get("path")) if each}
-            if any(overlaps.overlap(path, files, store) for path in paths) or _tables(spark, target) & tables:
+            if any(same_place.overlap(path, files, store) for path in paths) or _tables(spark, target) & tables:
                 raise SashError(f"{target.shown} is read by this pipeline; it cannot be written, too")
-            if any(overlaps.overlap(path, written, store) for path in paths):
+            if any(same_place.overlap(path, written, store) for path in paths):
                 raise SashError(f"{target.shown} holds, or is inside, what another sink or the checkpoint writes")
             written |= paths
 

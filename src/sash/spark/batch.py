@@ -15,8 +15,8 @@ from sash.errors import SashError
 from sash.options import asked_memory
 from sash.planner import Plan
 from sash.spark import failures
+from sash.spark.columns_read import Inputs
 from sash.spark.exchanges import ALONE, RANGED, Exchange, exchanges, tie_breakers_of, warn_of
-from sash.spark.inputs import Inputs
 from sash.spark.others import Pairing, first_rows, names_of, paired, pairings, sampled, sides_of
 from sash.spark.passing import table_udf
 from sash.spark.ranged import Ranged, find_cuts, summarised_names

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from sash.errors import SashError
 from sash.libraries import is_remote
-from sash.spark import postgres, queries
+from sash.spark import postgres, text_queries
 from sash.spark.flowing import SHOWN, Batch, Query, opened, planned
 from sash.spark.messages import MESSAGE, shaped
 from sash.spark.writing import BATCH, Target, plain, save_relation
@@ -77,7 +77,7 @@ def _put(parts: tuple[Part, ...], unnumbered: Batch) -> Any:
                 try:
                     part.put(rows, replace(unnumbered, number=number))
                 except Exception as error:
-                    raise SashError(f"sink {part.name}: {queries.said(error) or error}") from error
+                    raise SashError(f"sink {part.name}: {text_queries.said(error) or error}") from error
         finally:
             batch.unpersist()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sash.errors import SashError
-from sash.spark import queries
+from sash.spark import text_queries
 from sash.spark.writing import ANOTHER, BATCH, METADATA, Target, is_local
 
 MEMBERS = "sash_sinks"  # in a checkpoint, a folder with the names of the sinks
@@ -145,7 +145,7 @@ def _found(spark: Any, pattern: str) -> list[str]:
         files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(pattern)
         return list(files.inputFiles())
     except Exception as error:
-        if queries.refusal(error) is None or "PATH_NOT_FOUND" not in str(error):
+        if text_queries.refusal(error) is None or "PATH_NOT_FOUND" not in str(error):
             raise
         return []
 
@@ -156,6 +156,6 @@ def _files(spark: Any, path: str, some: bool = True) -> bool:
         files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path).select("path")
         return not some or bool(files.limit(1).collect())
     except Exception as error:
-        if queries.refusal(error) is None or "PATH_NOT_FOUND" not in str(error):
+        if text_queries.refusal(error) is None or "PATH_NOT_FOUND" not in str(error):
             raise
         return False

@@ -22,10 +22,10 @@ from sash.errors import SashError, SashWarning, outside
 from sash.expressions.columns import Expression, Name
 from sash.libraries import is_spark
 from sash.options import asked_memory
-from sash.spark.inputs import Inputs
+from sash.spark.columns_read import Inputs
 from sash.spark.passing import table_udf
-from sash.spark.queries import as_frame
 from sash.spark.sides import AT, KEY, SIDE, Sides, evaluation, of_table
+from sash.spark.text_queries import as_frame
 from sash.windows.others import pair_words
 from sash.windows.over import Over
 

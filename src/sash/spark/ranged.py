@@ -20,10 +20,10 @@ from sash.engine.ranges import Cuts, KeyOrder, Sample, cut, expected, reach, tog
 from sash.engine.summaries import is_summarised, may_split
 from sash.options import asked_memory, budget
 from sash.spark.by_value import shipped
-from sash.spark.inputs import Inputs
+from sash.spark.columns_read import Inputs
+from sash.spark.cut_expressions import searched, searches
 from sash.spark.passing import table_udf
 from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARIES, SUMMARY, piecewise, sampling, summarising
-from sash.spark.routing import searched, searches
 from sash.windows.over import Over
 
 ROWS_A_PIECE = 1 << 19  # a task of fewer rows takes longer to start than to compute

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from sash.errors import SashError
-from sash.spark import postgres, queries
+from sash.spark import postgres, text_queries
 
 SCHEME = re.compile(r"[A-Za-z][\w+.-]+:")  # of a path elsewhere: s3a://…, dbfs:/…
 PATIENCE = 10.0  # seconds to wait for a count that a finished job has brought
@@ -64,7 +64,7 @@ def _reader(spark: SparkSession, origin: Origin, streaming: bool) -> Any:
 
 def by_ending(path: str | None) -> str | None:
     """The format that the ending of a path tells, or None."""
-    match = queries.FILE.search(path or "")
+    match = text_queries.FILE.search(path or "")
     if match is None:
         return None
     ending = match[1].lower()
@@ -76,7 +76,7 @@ def _inferred(spark: SparkSession, origin: Origin) -> Any:
     try:
         return spark.read.options(**origin.options).format(str(origin.format)).load(origin.path).schema
     except Exception as error:
-        if queries.refusal(error) is None:
+        if text_queries.refusal(error) is None:
             raise
         raise SashError("a stream of files needs a schema, since there are none yet to take it from") from None
 

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sash import options
+from sash.spark.columns_read import Inputs
 from sash.spark.exchanges import Exchange
-from sash.spark.inputs import Inputs
 
 HOT_SHARE = 0.25  # of all rows: a key with more is cut into pieces
 HOT_ROWS = 1 << 20  # fewer are no burden for one task

@@ -24,7 +24,7 @@ class _Sql(ModuleType):
             tables: Spark DataFrames, pyarrow Tables, pandas or polars frames, by the names the query has for them.
 
         """
-        from sash.sql.running import sql
+        from sash.sql.entry import sql
 
         return sql(query, args, spark=spark, **tables)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 
-from sash.sql.registry import NAMES, REGISTERED
+from sash.sql.named_functions import NAMES, REGISTERED
 from sash.sql.syntax import Called, Windowed
 from sash.sql.tokens import Source
 from sash.sql.vocabulary import known

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from sash.spark.queries import FILE, file
+from sash.spark.text_queries import FILE, file
 from sash.sql.around import Scope, given
 from sash.sql.texts import marked, quoted
 from sash.sql.tokens import STRING, Source

@@ -14,10 +14,10 @@ from typing import Any
 
 from sash.errors import SashError
 from sash.sql import atoms
+from sash.sql.arguments import Reading
 from sash.sql.around import Query, Scope
 from sash.sql.blocks import Block, Item, calls
 from sash.sql.inner import Inner
-from sash.sql.reading import Reading
 from sash.sql.syntax import Called, Span, Windowed, ordered
 from sash.sql.texts import quoted
 from sash.sql.tokens import Source

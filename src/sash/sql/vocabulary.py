@@ -13,7 +13,7 @@ from sash.algebra.catalogue import declaring as d
 from sash.algebra.window_function import MANY, CountDistinct
 from sash.errors import SashError
 from sash.expressions.columns import Order
-from sash.sql.registry import NAMES, OF_SPANS, REGISTERED, Named
+from sash.sql.named_functions import NAMES, OF_SPANS, REGISTERED, Named
 from sash.sql.syntax import Called, Ordered, Span
 
 

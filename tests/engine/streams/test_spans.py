@@ -13,7 +13,7 @@ import sash
 from engine.streams.test_shards import END, Job
 from sash import SashError
 from sash import functions as sf
-from sash.planner.spans import BY_EVENTS, BY_SLICES
+from sash.planner.techniques import BY_EVENTS, BY_SLICES
 
 START = datetime(2026, 1, 1)
 SCHEMA = pa.schema({"start": pa.timestamp("us"), "end": pa.timestamp("us"), "k": pa.string(), "v": pa.int64()})

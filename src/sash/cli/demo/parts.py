@@ -110,12 +110,12 @@ class Stage:
 
     def refused(self, query: str) -> str:
         """Why Spark does not take a query, in its words; nothing where it does."""
-        from sash.spark import queries
+        from sash.spark import text_queries
 
         try:
             _ = self.spark.sql(query).columns
         except Exception as error:
-            refusal = queries.refusal(error)
+            refusal = text_queries.refusal(error)
             if refusal is None:
                 raise
             return refusal.sentence

@@ -15,7 +15,7 @@ from sash.engine.placing import Answer, Taken, Whole, offsets_of, take
 from sash.engine.sorted_rows import Ranking, Selection
 from sash.errors import SashError
 from sash.expressions.arrow.casting import convert
-from sash.expressions.arrow.values import Trouble, plain
+from sash.expressions.arrow.operands import Trouble, plain
 from sash.kernels.algorithm import DISTINCT, SELECT
 from sash.kernels.coordinates import Indices, Positions
 from sash.kernels.operations.listing import first_occurrences, lowered

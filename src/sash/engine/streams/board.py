@@ -16,7 +16,7 @@ from sash.engine.streams.settings import check, queries_of, slicer_of
 from sash.engine.streams.slice_partials import PARTIALS
 from sash.engine.streams.sources import Source, like
 from sash.errors import SashError
-from sash.planner.streams import StreamPlan
+from sash.planner.stream_plan import StreamPlan
 
 
 @dataclass(frozen=True, eq=False)

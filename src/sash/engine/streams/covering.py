@@ -20,7 +20,7 @@ from sash.kernels.inputs import exact
 from sash.kernels.slices.runs import most, too_many
 from sash.kernels.spans.load import Load, load_of
 from sash.planner import Choice, cheapest
-from sash.planner.spans import technique
+from sash.planner.techniques import technique
 from sash.windows.slicers import edges_of
 
 Lift = Callable[[pa.Table, Sequence[CellPartial]], list[LiftedColumns]]

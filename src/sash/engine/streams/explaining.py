@@ -18,8 +18,8 @@ from sash.engine.streams.span_cells import AUTO
 from sash.engine.streams.span_windows import SWEEP, is_swept
 from sash.kernels.spans.load import Load
 from sash.planner import Choice
-from sash.planner.spans import technique
-from sash.planner.streams import QueryStep, StreamPlan, drawn
+from sash.planner.stream_plan import QueryStep, StreamPlan, drawn
+from sash.planner.techniques import technique
 from sash.windows.grids import Grid
 from sash.windows.shared_plan import SharedPlan
 from sash.windows.slicers import SLICERS, edges_of

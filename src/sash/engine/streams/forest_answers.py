@@ -13,7 +13,7 @@ from sash.engine.streams.forest import Forest
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_windows import DueWindows
 from sash.errors import column_named
-from sash.planner.spans import TECHNIQUES
+from sash.planner.techniques import TECHNIQUES
 
 TREE = "flatfat"  # the algorithm that a forest is
 BY_TREE = (None, TREE, *TECHNIQUES)  # names that leave windows to it

@@ -31,7 +31,7 @@ from sash.kernels.operations.merging import merged, unlowered
 from sash.kernels.slices.partials import columns_of, of_partials
 from sash.kernels.slices.trees import lowering
 from sash.planner import Choice, Task, choose
-from sash.planner.spans import BY_EVENTS, TECHNIQUES
+from sash.planner.techniques import BY_EVENTS, TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.over import Over
 

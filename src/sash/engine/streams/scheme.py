@@ -34,7 +34,7 @@ from sash.expressions.columns import Column, Expression, Foreign
 from sash.expressions.evaluation import infer
 from sash.expressions.parsing import as_predicate
 from sash.kernels.sealing import making
-from sash.planner.spans import TECHNIQUES
+from sash.planner.techniques import TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.extents import microseconds
 from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid

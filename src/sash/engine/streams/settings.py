@@ -19,7 +19,7 @@ from sash.engine.streams.span_windows import is_swept
 from sash.errors import Refused, SashError, column_named
 from sash.expressions.columns import Expression, as_column
 from sash.planner import names
-from sash.planner.spans import TECHNIQUES, technique, with_height
+from sash.planner.techniques import TECHNIQUES, technique, with_height
 from sash.windows.calendars import check_zone
 from sash.windows.extents import extent_of, interval_of, microseconds
 from sash.windows.grids import CalendarGrid

@@ -23,7 +23,7 @@ from sash.engine.streams.times import ticks_of
 from sash.engine.tables import NULLABLE, as_arrow, backend_of, column_names, one_array
 from sash.errors import Refused, SashError, SashWarning, outside
 from sash.expressions.evaluation import evaluate
-from sash.planner.streams import StreamPlan
+from sash.planner.stream_plan import StreamPlan
 from sash.windows.slicers import SLICERS
 
 CHUNK = 1 << 20  # rows of an ordered table that are answered at a time

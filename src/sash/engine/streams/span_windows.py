@@ -31,7 +31,7 @@ from sash.kernels.slices.partials import columns_of, of_partials
 from sash.kernels.sorting import argsort
 from sash.kernels.structures.segment_tree import ALGORITHM as SEGMENT_TREE
 from sash.kernels.structures.sparse_table import ALGORITHM as SPARSE_TABLE
-from sash.planner.spans import technique
+from sash.planner.techniques import technique
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.slicers import edges_of
 

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from sash.expressions.arrow.calendar import moved, negated, repeated, scaled
 from sash.expressions.arrow.casting import convert, rounded
+from sash.expressions.arrow.operands import Trouble, Value, any_true, row_by_row, through_numpy, zero
 from sash.expressions.arrow.promotion import common_type, decimal_type, family_of, spark_name
-from sash.expressions.arrow.values import Trouble, Value, any_true, row_by_row, through_numpy, zero
 
 _EXACT = Context(prec=120)
 _CHECKED = {"+": pc.add_checked, "-": pc.subtract_checked, "*": pc.multiply_checked}

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.expressions.arrow.casting import convert
+from sash.expressions.arrow.operands import Trouble, Value, is_scalar, through_numpy
 from sash.expressions.arrow.promotion import common_type, family_of, spark_name
-from sash.expressions.arrow.values import Trouble, Value, is_scalar, through_numpy
 from sash.expressions.intervals import Months
 
 _DAY = 86_400_000_000

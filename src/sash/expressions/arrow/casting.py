@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sash.expressions.arrow.operands import Trouble, Value, any_true, arrays, is_scalar, row_by_row, through_numpy, zero
 from sash.expressions.arrow.promotion import family, family_of, spark_name
-from sash.expressions.arrow.values import Trouble, Value, any_true, arrays, is_scalar, row_by_row, through_numpy, zero
-from sash.expressions.texts import java_double, parsed_date, parsed_timestamp
+from sash.expressions.text_formats import java_double, parsed_date, parsed_timestamp
 
 TYPES = {
     "boolean": pa.bool_(),

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.expressions.arrow.casting import convert
+from sash.expressions.arrow.operands import Trouble, Value, any_true, is_scalar
 from sash.expressions.arrow.promotion import common_type, family_of, spark_name
-from sash.expressions.arrow.values import Trouble, Value, any_true, is_scalar
 
 _PLAIN = {
     "=": pc.equal,

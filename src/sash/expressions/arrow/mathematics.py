@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.expressions.arrow.casting import convert
+from sash.expressions.arrow.operands import Trouble, Value, is_scalar, through_numpy
 from sash.expressions.arrow.promotion import family_of, spark_name
-from sash.expressions.arrow.values import Trouble, Value, is_scalar, through_numpy
 
 
 def absolute(value: Value) -> Value:

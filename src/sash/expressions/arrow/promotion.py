@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sash.expressions.arrow.values import Trouble, Value, is_scalar
+from sash.expressions.arrow.operands import Trouble, Value, is_scalar
 from sash.expressions.intervals import Months
 
 _NAMES = {

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.expressions.arrow.casting import convert
+from sash.expressions.arrow.operands import Trouble, Value, is_scalar, row_by_row
 from sash.expressions.arrow.promotion import family_of, spark_name
-from sash.expressions.arrow.values import Trouble, Value, is_scalar, row_by_row
 
 
 def concatenated(*values: Value) -> Value:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sash.algebra import Aggregate
 from sash.algebra.agreement import same
-from sash.kernels.compiling.frame_bounds import frame_of
+from sash.kernels.compiling.frame_of import frame_of
 
 
 def namespace(aggregate: Aggregate, frames: str) -> SimpleNamespace:

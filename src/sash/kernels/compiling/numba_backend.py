@@ -23,7 +23,7 @@ from sash.algebra import Aggregate
 from sash.algebra.tuples import replaced
 from sash.errors import NotCompilable
 from sash.kernels.compiling import accessors, instructions, meaning
-from sash.kernels.compiling.frame_bounds import frame_of
+from sash.kernels.compiling.frame_of import frame_of
 from sash.kernels.compiling.registry import parameters
 
 # No memory manager and no wrappers: what is left neither allocates nor touches the interpreter.

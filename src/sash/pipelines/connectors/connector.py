@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from sash.errors import SashError
-from sash.pipelines import overlaps
+from sash.pipelines import same_place
 from sash.spark import batches, checkpoints, flowing, reading, writing
 
 Words = tuple[str, str, str, str]
@@ -65,7 +65,7 @@ class Connector:
 
     def whole_name(self, spark: Any, table: str, options: Mapping[str, Any]) -> tuple[str, ...]:
         """A table by its whole name, by which it is known whether two are the same."""
-        return overlaps.table(table, spark.catalog.currentCatalog(), spark.catalog.currentDatabase())
+        return same_place.table(table, spark.catalog.currentCatalog(), spark.catalog.currentDatabase())
 
     def is_files(self, target: writing.Target) -> bool:
         """Whether the rows are plain files in a folder."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sash.pipelines import overlaps
+from sash.pipelines import same_place
 from sash.pipelines.connectors.connector import Connector
 from sash.spark import batches, flowing, postgres, reading, writing
 
@@ -28,7 +28,7 @@ class Jdbc(Connector):
 
     def whole_name(self, spark: Any, table: str, options: Mapping[str, Any]) -> tuple[str, ...]:
         """The table, after its database."""
-        return overlaps.database_table(str(options.get("url")), table)
+        return same_place.database_table(str(options.get("url")), table)
 
     def exists(self, spark: Any, target: writing.Target) -> bool:
         """Not known: the writer tells."""

@@ -34,10 +34,10 @@ from sash.errors import SashError
 from sash.expressions.binding import bind
 from sash.expressions.columns import Foreign, Name
 from sash.expressions.naming import quoted
-from sash.planner.streams import StreamPlan
+from sash.planner.stream_plan import StreamPlan
 from sash.spark import failures
 from sash.spark.by_value import shipped
-from sash.spark.inputs import arrow_types, spark_column
+from sash.spark.columns_read import arrow_types, spark_column
 from sash.spark.passing import (
     COMPUTED,
     as_schema,

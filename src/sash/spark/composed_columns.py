@@ -14,7 +14,7 @@ from sash.expressions.columns import Column
 from sash.expressions.naming import quoted
 from sash.planner import Plan
 from sash.spark import batch
-from sash.spark.inputs import spark_column
+from sash.spark.columns_read import spark_column
 
 
 def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sash.errors import SashError, outside
-from sash.spark import frames, queries
+from sash.spark import dataframes, text_queries
 from sash.spark.skew import LOOK_FROM, expected_bytes
-from sash.sql import statements, streaming, texts
+from sash.sql import boards, statements, texts
 from sash.sql.continuous import continuous, is_continuous
 from sash.sql.given import Given
-from sash.sql.plan import QueryPlan
+from sash.sql.query_plan import QueryPlan
 from sash.sql.rewriting import Rewriting
 from sash.sql.syntax import Span
 from sash.sql.tokens import Source, pointed, read
@@ -62,8 +62,8 @@ class SparkSide:
         name = f"sash_{len(self.views)}"
         with _as_written():
             if self.explains and columns:
-                self.plans.append(frames.explain(frame, columns))
-            self.views[name] = frames.with_columns(frame, columns) if columns else frame
+                self.plans.append(dataframes.explain(frame, columns))
+            self.views[name] = dataframes.with_columns(frame, columns) if columns else frame
         return texts.marked(name)
 
     def failure(self, error: Exception, source: Source, span: Span) -> Exception | None:
@@ -87,13 +87,13 @@ def _as_written() -> Iterator[None]:
 
 def shown(error: Exception, source: Source, span: Span) -> Exception | None:
     """What Spark does not accept, with the line that it is about; None of other errors."""
-    reason = queries.refusal(error)
+    reason = text_queries.refusal(error)
     if reason is None:
         return None
     at = source.tokens[span[0]].start
     places = [source.text.find(piece, at) for piece in reason.pieces]
     at = next((place for place in places if place >= 0), _nearest(error, source, at))
-    return queries.refused(str(pointed(texts.shown(reason.sentence), source.text, at)))
+    return text_queries.refused(str(pointed(texts.shown(reason.sentence), source.text, at)))
 
 
 def _nearest(error: Exception, source: Source, start: int) -> int:
@@ -125,7 +125,7 @@ def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> An
         return session.spark.sql(query, args)
     statement = statements.statement(source)
     if is_continuous(source):
-        return streaming.board(continuous(source, *statement.query), session.spark, tables_given).results()
+        return boards.board(continuous(source, *statement.query), session.spark, tables_given).results()
     if statement.view is not None and not statement.view.temporary and not tables:
         answer = _by_spark(session, query, args)
         if answer is not None:
@@ -152,7 +152,7 @@ def explain(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -
     session.explains = True
     if is_continuous(source):
         lo, hi = statements.statement(source).query
-        return QueryPlan((streaming.board(continuous(source, lo, hi), session.spark, given).board.explain(),), ())
+        return QueryPlan((boards.board(continuous(source, lo, hi), session.spark, given).board.explain(),), ())
     _rewritten(source, session, statements.statement(source), given)
     return QueryPlan(tuple(session.plans), tuple(session.by_spark))
 
@@ -161,14 +161,14 @@ def _opened(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> tuple[
     """A query with the frames that it names; no source where it has nothing for Sash, and goes to Spark as it is."""
     if not isinstance(query, str):
         raise SashError(f"query must be text, got {query!r} of type {type(query).__name__}")
-    session = queries.session(spark, tables.values())
+    session = text_queries.session(spark, tables.values())
     given = Given(session)
     if not tables and not statements.concerns(query):
         return None, SparkSide(session, args, {}), given
-    exact, names_in_quotes = (queries.is_set(session, name) for name in (CASE, QUOTES))
+    exact, names_in_quotes = (text_queries.is_set(session, name) for name in (CASE, QUOTES))
     source = read(texts.checked(query), exact, names_in_quotes)
     source, args = statements.named_parameters(source, args)
-    source = given.named(source, {name: queries.as_frame(session, name, frame) for name, frame in tables.items()})
+    source = given.named(source, {name: text_queries.as_frame(session, name, frame) for name, frame in tables.items()})
     return source, SparkSide(session, args, given.views), given
 
 
@@ -181,7 +181,7 @@ def _by_spark(session: SparkSide, query: str, args: Any) -> Any:
     try:
         return session.spark.sql(query.strip().rstrip(";"), args)
     except Exception as error:
-        if queries.refusal(error) is None:
+        if text_queries.refusal(error) is None:
             raise
         return None
 

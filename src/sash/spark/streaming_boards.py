@@ -36,12 +36,12 @@ from sash.expressions.binding import bind
 from sash.expressions.columns import Column as Expressed
 from sash.expressions.columns import Foreign
 from sash.spark import failures
-from sash.spark.inputs import spark_column
+from sash.spark.batch_boards import Read, SparkSource
+from sash.spark.columns_read import spark_column
 from sash.spark.local import PROVIDER, ROCKSDB
 from sash.spark.passing import as_schema, columns_of, narrowed, numbered, record_batches, refuse_unknown, shown
 from sash.spark.processor import Shards
 from sash.spark.shards import GIVEN, SEEN, Sent, labels, opened
-from sash.spark.streams import Read, SparkSource
 from sash.windows.extents import microseconds
 from sash.windows.intervals import Interval
 

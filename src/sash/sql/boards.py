@@ -10,7 +10,7 @@ import pyarrow as pa
 from sash.engine.streams.board import Board
 from sash.engine.streams.settings import settings_of, spans_of
 from sash.errors import SashError
-from sash.spark.frames import stream_source
+from sash.spark.dataframes import stream_source
 from sash.sql.continuous import Continuous
 from sash.sql.given import Given
 

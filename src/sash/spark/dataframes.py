@@ -9,7 +9,7 @@ from sash.errors import SashError
 from sash.expressions import Column
 from sash.libraries import is_pandas_on_spark
 from sash.planner import Plan
-from sash.spark import composing
+from sash.spark import composed_columns
 
 if TYPE_CHECKING:
     from sash.engine.streams.sources import Source
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def with_columns(frame: Any, columns: Mapping[str, Column]) -> Any:
     """The frame with a column for each window expression."""
     if not is_pandas_on_spark(frame):
-        return composing.with_columns(frame, columns)
+        return composed_columns.with_columns(frame, columns)
     spark, index = _with_index(frame)
-    out = composing.with_columns(spark, columns).pandas_api(index_col=index)
+    out = composed_columns.with_columns(spark, columns).pandas_api(index_col=index)
     out.index.names = frame.index.names
     return out
 
@@ -28,17 +28,17 @@ def with_columns(frame: Any, columns: Mapping[str, Column]) -> Any:
 def select(frame: Any, columns: Iterable[Any]) -> Any:
     """A frame of these columns alone; of the pandas API, with the index that it has."""
     if not is_pandas_on_spark(frame):
-        return composing.select(frame, columns)
+        return composed_columns.select(frame, columns)
     spark, index = _with_index(frame)
     wanted = [*index, *(_all_but(index, spark) if isinstance(each, str) and each == "*" else each for each in columns)]
-    out = composing.select(spark, wanted).pandas_api(index_col=index)
+    out = composed_columns.select(spark, wanted).pandas_api(index_col=index)
     out.index.names = frame.index.names
     return out
 
 
 def explain(frame: Any, columns: Mapping[str, Column]) -> Plan:
     """How the frame would be answered."""
-    return composing.explain(_with_index(frame)[0] if is_pandas_on_spark(frame) else frame, columns)
+    return composed_columns.explain(_with_index(frame)[0] if is_pandas_on_spark(frame) else frame, columns)
 
 
 def is_streaming(frame: Any) -> bool:
@@ -48,16 +48,16 @@ def is_streaming(frame: Any) -> bool:
 
 def answer_stream(frame: Any, columns: Mapping[str, Column], watermark: Any, emit: str, late: bool) -> Any:
     """The rows of a streaming DataFrame, with a column for each window expression."""
-    return composing.with_columns(frame, columns)  # refuses it
+    return composed_columns.with_columns(frame, columns)  # refuses it
 
 
 def stream_source(frame: Any) -> Source:
     """What a stream reads of a frame: rows that are there, or the batches of Structured Streaming."""
     if frame.isStreaming:
-        from sash.spark.streaming import StreamingSource
+        from sash.spark.streaming_boards import StreamingSource
 
         return StreamingSource(frame)
-    from sash.spark.streams import SparkSource
+    from sash.spark.batch_boards import SparkSource
 
     return SparkSource(frame)
 

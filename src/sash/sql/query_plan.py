@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sash.planner import Plan
-from sash.planner.streams import StreamPlan
+from sash.planner.stream_plan import StreamPlan
 from sash.sql.texts import shown
 
 
