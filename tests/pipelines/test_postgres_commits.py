@@ -41,7 +41,7 @@ def streamed(spark, table, folder, options, numbers):
         )
     frame = spark.readStream.schema("id long").json(f"{folder}/in").repartition(2)
     target = Target("out", "jdbc", None, table, "append", (), options)
-    query = connectors.of(target).start(frame, target, flowing.Query(f"{folder}/checkpoint", flowing.NOW))
+    query = connectors.of(target).start(frame, target, flowing.StreamSettings(f"{folder}/checkpoint", flowing.NOW))
     try:
         query.awaitTermination()
     except Exception as error:

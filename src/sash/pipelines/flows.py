@@ -121,7 +121,7 @@ def updates(loaded: Loaded, taken: str) -> bool:
 def start(loaded: Loaded, built: Built, flow: Flow, targets: list[writing.Target], reporter: Reporter) -> Any:
     """The query, running."""
     folder, early = checkpoint(loaded, flow, targets), updates(loaded, flow.taken)
-    query = flowing.Query(folder, loaded.pipeline.stream.trigger, early, reporter.show)
+    query = flowing.StreamSettings(folder, loaded.pipeline.stream.trigger, early, reporter.show)
     frame = built.frames[flow.taken]
     if not flow.splits:
         target = targets[flow.sinks[0]]
@@ -142,10 +142,10 @@ def start(loaded: Loaded, built: Built, flow: Flow, targets: list[writing.Target
     return batches.start(frame, flow.name, parts, query)
 
 
-def _part(target: writing.Target, late: bool, steps: tuple[tuple[str, str], ...]) -> batches.Part:
+def _part(target: writing.Target, late: bool, steps: tuple[tuple[str, str], ...]) -> batches.PartOfBatch:
     """A sink as a query with several has it."""
     connector, through = connectors.of(target), partial(_through, steps) if steps else None
-    return batches.Part(target.name, late, connector.put(target), connector.every_batch, through)
+    return batches.PartOfBatch(target.name, late, connector.put(target), connector.every_batch, through)
 
 
 def messages_of(loaded: Loaded, built: Built, board: str) -> dict[str, Any]:

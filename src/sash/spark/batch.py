@@ -15,9 +15,9 @@ from sash.errors import SashError
 from sash.options import asked_memory
 from sash.planner import Plan
 from sash.spark import failures
-from sash.spark.columns_read import Inputs
+from sash.spark.columns_read import ReadColumns
 from sash.spark.exchanges import ALONE, RANGED, Exchange, exchanges, tie_breakers_of, warn_of
-from sash.spark.others import Pairing, first_rows, names_of, paired, pairings, sampled, sides_of
+from sash.spark.others import SharedTask, first_rows, names_of, paired, pairings, sampled, sides_of
 from sash.spark.passing import table_udf
 from sash.spark.ranged import Ranged, find_cuts, summarised_names
 from sash.spark.sides import types_of as sides_types
@@ -55,7 +55,7 @@ def _fields(struct: str, columns: Iterable[str], answers: pa.Schema) -> dict[str
     return {each: F.col(struct).getField(field) for each, field in zip(columns, answers.names, strict=True)}
 
 
-def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[Inputs, dict[str, Over], list[Pairing]]:
+def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[ReadColumns, dict[str, Over], list[SharedTask]]:
     """What the window expressions read, and these expressions, checked, over what the workers receive.
 
     Those over other tables are by pairings.
@@ -63,7 +63,7 @@ def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[Inputs, dict[
     if frame.isStreaming:
         raise SashError("withColumns takes a batch DataFrame, got a streaming one")
     checked_columns = checked(columns, frame.columns, names_of)
-    inputs = Inputs(frame, tuple(checked_columns))
+    inputs = ReadColumns(frame, tuple(checked_columns))
     for name, over in checked_columns.items():
         if not over.window.order and not over.window.others and _needs_order(over):
             raise SashError(f"{name}: {over.call} needs an orderBy on Spark, where rows have no order of their own")
@@ -92,7 +92,7 @@ def _exchanged(
     frame: DataFrame,
     exchange: Exchange,
     tie_breakers: tuple[Over, ...],
-    inputs: Inputs,
+    inputs: ReadColumns,
     schema: pa.Schema,
     answers: pa.Schema,
 ) -> tuple[DataFrame, str]:

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from sash.errors import SashError
 from sash.libraries import is_remote
 from sash.spark import postgres, text_queries
-from sash.spark.flowing import SHOWN, Batch, Query, opened, planned
+from sash.spark.flowing import SHOWN, Batch, StreamSettings, opened, planned
 from sash.spark.messages import MESSAGE, shaped
 from sash.spark.writing import BATCH, Target, plain, save_relation
 
@@ -25,7 +25,7 @@ LATE = "late"  # the column that rows set aside are in
 
 
 @dataclass(frozen=True)
-class Part:
+class PartOfBatch:
     """A sink of the query, which takes its answers or what came too late, and what is done with these before."""
 
     name: str
@@ -38,8 +38,8 @@ class Part:
 def start(
     frame: DataFrame,
     name: str,
-    parts: Sequence[Part],
-    query: Query,
+    parts: Sequence[PartOfBatch],
+    query: StreamSettings,
 ) -> Any:
     """A query whose batches go to all sinks."""
     show, session = (None, None) if is_remote(frame) else (query.show, frame.sparkSession)
@@ -59,7 +59,7 @@ def failed_sink(sentence: str, names: Sequence[str]) -> tuple[str | None, str]:
     return None, sentence
 
 
-def _put(parts: tuple[Part, ...], unnumbered: Batch) -> Any:
+def _put(parts: tuple[PartOfBatch, ...], unnumbered: Batch) -> Any:
     splits = any(part.late for part in parts)
 
     def put(batch: DataFrame, number: int) -> None:
@@ -102,7 +102,7 @@ def onto_console(target: Target, rows: Any, batch: Batch) -> None:
         batch.show(target.name, rows.limit(SHOWN + 1).toArrow())
 
 
-class View:
+class ViewOfBatches:
     """A view of all rows so far."""
 
     def __init__(self, name: str) -> None:

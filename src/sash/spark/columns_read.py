@@ -26,7 +26,7 @@ ROW = "__sash_row"  # a column that says no more than that there is a row
 
 
 @dataclass
-class Inputs:
+class ReadColumns:
     """The columns that workers receive, numbered as they are first asked for."""
 
     frame: DataFrame

@@ -21,7 +21,7 @@ Show = Callable[[str, Any], None]
 
 
 @dataclass(frozen=True)
-class Query:
+class StreamSettings:
     """How a streaming query runs."""
 
     checkpoint: str | None
@@ -41,7 +41,7 @@ class Batch:
     shared: bool  # whether the query has several sinks
 
 
-def start(frame: DataFrame, target: Target, query: Query) -> Any:
+def start(frame: DataFrame, target: Target, query: StreamSettings) -> Any:
     """A query that writes answers as they come, by a sink of Spark's."""
     writer = opened(frame, target.name, query).format(target.format).options(**target.options)
     writer = writer.partitionBy(*target.partition_by) if target.partition_by else writer
@@ -50,7 +50,7 @@ def start(frame: DataFrame, target: Target, query: Query) -> Any:
     return writer.start(*([target.path] if target.path else []))
 
 
-def start_each(frame: DataFrame, target: Target, query: Query, put: Callable[[DataFrame, Batch], None]) -> Any:
+def start_each(frame: DataFrame, target: Target, query: StreamSettings, put: Callable[[DataFrame, Batch], None]) -> Any:
     """A query whose batches a function puts into the one sink."""
     checkpoint, show = query.checkpoint, None if is_remote(frame) else query.show
 
@@ -60,7 +60,7 @@ def start_each(frame: DataFrame, target: Target, query: Query, put: Callable[[Da
     return opened(frame, target.name, query).foreachBatch(each).start()
 
 
-def opened(frame: DataFrame, name: str, query: Query) -> Any:
+def opened(frame: DataFrame, name: str, query: StreamSettings) -> Any:
     """Spark's writer for a query."""
     writer: Any = frame.writeStream.queryName(name).outputMode("update" if query.updates else "append")
     writer = writer.trigger(**when(query.trigger))

@@ -22,7 +22,7 @@ from sash.errors import SashError, SashWarning, outside
 from sash.expressions.columns import Expression, Name
 from sash.libraries import is_spark
 from sash.options import asked_memory
-from sash.spark.columns_read import Inputs
+from sash.spark.columns_read import ReadColumns
 from sash.spark.passing import table_udf
 from sash.spark.sides import AT, KEY, SIDE, Sides, evaluation, of_table
 from sash.spark.text_queries import as_frame
@@ -35,21 +35,21 @@ RIGHT = "of"  # those that are read of another table, as a struct
 
 
 @dataclass
-class Source:
+class OtherTable:
     """Another table, and the columns of it by which rows find theirs."""
 
-    inputs: Inputs
+    inputs: ReadColumns
     on: tuple[Expression, ...]
     at: Expression | None
 
 
 @dataclass
-class Pairing:
+class SharedTask:
     """Expressions whose rows, of the left table and of others, are brought together by the same keys."""
 
     on: tuple[Expression, ...]  # of the left table
     types: tuple[pa.DataType, ...]  # in which keys are compared
-    sources: dict[Any, Source] = field(default_factory=dict)
+    sources: dict[Any, OtherTable] = field(default_factory=dict)
     ats: dict[Any, tuple[Expression, pa.DataType]] = field(default_factory=dict)  # of the left table, and as compared
     asked: dict[str, Over] = field(default_factory=dict)
     columns: dict[str, Over] = field(default_factory=dict)  # the same, over tables by number and columns of both sides
@@ -70,7 +70,7 @@ class Pairing:
         """What the user calls the keys."""
         return dict(zip(self.keys, map(str, self.on), strict=True))
 
-    def add(self, name: str, over: Over, source: Source, dtype: pa.DataType | None) -> None:
+    def add(self, name: str, over: Over, source: OtherTable, dtype: pa.DataType | None) -> None:
         """Another expression, which is to read the keys of both sides from columns that these have in common."""
         window, keys, at = over.window, tuple(Name((key,)) for key in self.keys), None
         table, order = (window.partition_key, tuple(each.key for each in window.order[:1])), window.order
@@ -93,17 +93,17 @@ class Pairing:
         return next(dtype for place, (_, dtype) in enumerate(self.ats.values()) if at == f"{AT}{place}")
 
 
-def pairings(inputs: Inputs, columns: Mapping[str, Over]) -> list[Pairing]:
+def pairings(inputs: ReadColumns, columns: Mapping[str, Over]) -> list[SharedTask]:
     """As few pairings as suffice for expressions over other tables."""
-    tables: dict[int, Inputs] = {}
-    asked: dict[str, tuple[Over, Inputs]] = {}
+    tables: dict[int, ReadColumns] = {}
+    asked: dict[str, tuple[Over, ReadColumns]] = {}
     for name, over in columns.items():
         table = over.window.others.table
         if id(table) not in tables:
-            tables[id(table)] = Inputs(as_batch(inputs.frame, table))
+            tables[id(table)] = ReadColumns(as_batch(inputs.frame, table))
         theirs = tables[id(table)]
         asked[name] = rewritten(over, inputs.named, theirs.named), theirs
-    found: dict[Any, Pairing] = {}
+    found: dict[Any, SharedTask] = {}
     left = inputs.schema()
     rights = {number: theirs.schema() for number, theirs in tables.items()}
     for name, (over, theirs) in asked.items():
@@ -113,8 +113,8 @@ def pairings(inputs: Inputs, columns: Mapping[str, Over]) -> list[Pairing]:
         at = window.order[0].column if window.order else None
         dtype = None if at is None else _common("at", others.at, left, at, right)
         key = tuple(ours.key for ours in others.on), types
-        pairing = found.setdefault(key, Pairing(others.on, types))
-        pairing.add(name, over, Source(theirs, window.partition, at), dtype)
+        pairing = found.setdefault(key, SharedTask(others.on, types))
+        pairing.add(name, over, OtherTable(theirs, window.partition, at), dtype)
     return list(found.values())
 
 
@@ -135,7 +135,7 @@ def names_of(table: Any) -> list[str]:
     return names_of_others(table)
 
 
-def sides_of(pairing: Pairing, inputs: Inputs) -> Sides:
+def sides_of(pairing: SharedTask, inputs: ReadColumns) -> Sides:
     """What tasks receive of each side."""
     common = dict(zip(pairing.keys, pairing.types, strict=True))
     common |= {f"{AT}{place}": dtype for place, (_, dtype) in enumerate(pairing.ats.values())}
@@ -148,7 +148,7 @@ def sides_of(pairing: Pairing, inputs: Inputs) -> Sides:
     return Sides(pa.schema(common), pa.schema([schema.field(name) for name in left]), tuple(rights))
 
 
-def sampled(pairing: Pairing, rows: int) -> dict[str, Over]:
+def sampled(pairing: SharedTask, rows: int) -> dict[str, Over]:
     """The expressions as they were asked, over the first rows of the other tables."""
     found: dict[str, Over] = {}
     for number, source in enumerate(pairing.sources.values()):
@@ -158,7 +158,7 @@ def sampled(pairing: Pairing, rows: int) -> dict[str, Over]:
     return found
 
 
-def first_rows(inputs: Inputs, read: Reads, columns: Iterable[Over], rows: int) -> pa.Table:
+def first_rows(inputs: ReadColumns, read: Reads, columns: Iterable[Over], rows: int) -> pa.Table:
     """The first rows of a frame, with the columns that some expressions read of it."""
     taken = {name: inputs.columns[name] for name in _read(inputs, columns, read)} or {ROW: F.lit(True)}
     named = [column.alias(f"c{place}") for place, column in enumerate(taken.values())]
@@ -166,7 +166,7 @@ def first_rows(inputs: Inputs, read: Reads, columns: Iterable[Over], rows: int) 
 
 
 def paired(
-    frame: DataFrame, pairing: Pairing, inputs: Inputs, sides: Sides, answers: pa.Schema
+    frame: DataFrame, pairing: SharedTask, inputs: ReadColumns, sides: Sides, answers: pa.Schema
 ) -> tuple[DataFrame, str]:
     """The frame with the answers of a pairing as a struct in a new column, which is named."""
     if not pairing.on:
@@ -194,7 +194,7 @@ def paired(
     return out.drop(*inside), name
 
 
-def warn_of(pairing: Pairing) -> None:
+def warn_of(pairing: SharedTask) -> None:
     """Tell the user which expressions bring all rows to one task."""
     for name, over in pairing.columns.items():
         warnings.warn(
@@ -205,7 +205,7 @@ def warn_of(pairing: Pairing) -> None:
         )
 
 
-def _left(frame: DataFrame, pairing: Pairing, inputs: Inputs, called: str) -> DataFrame:
+def _left(frame: DataFrame, pairing: SharedTask, inputs: ReadColumns, called: str) -> DataFrame:
     """The rows that ask: their keys, and all that they are as a struct."""
     keys = _keys(inputs, pairing, pairing.on)
     ats = {f"{AT}{place}": _cast(inputs, *each) for place, each in enumerate(pairing.ats.values())}
@@ -216,7 +216,7 @@ def _left(frame: DataFrame, pairing: Pairing, inputs: Inputs, called: str) -> Da
     return frame.select(*_named(called, {SIDE: F.lit(0), HASH: hashed, **keys, **ats}), row)
 
 
-def _right(pairing: Pairing, number: int, source: Source, names: Iterable[str], called: str) -> DataFrame:
+def _right(pairing: SharedTask, number: int, source: OtherTable, names: Iterable[str], called: str) -> DataFrame:
     """The rows of another table that may be found: their keys, and what is read of them as a struct."""
     keys = _keys(source.inputs, pairing, source.on)
     hashed = F.xxhash64(*keys.values(), F.lit(0))
@@ -231,7 +231,7 @@ def _right(pairing: Pairing, number: int, source: Source, names: Iterable[str], 
     return out
 
 
-def _keys(inputs: Inputs, pairing: Pairing, on: Iterable[Expression]) -> dict[str, Column]:
+def _keys(inputs: ReadColumns, pairing: SharedTask, on: Iterable[Expression]) -> dict[str, Column]:
     return {name: _cast(inputs, key, dtype) for name, key, dtype in zip(pairing.keys, on, pairing.types, strict=True)}
 
 
@@ -239,7 +239,7 @@ def _named(called: str, columns: Mapping[str, Column]) -> list[Column]:
     return [column.alias(called + name) for name, column in columns.items()]
 
 
-def _cast(inputs: Inputs, expression: Expression, dtype: pa.DataType) -> Column:
+def _cast(inputs: ReadColumns, expression: Expression, dtype: pa.DataType) -> Column:
     """A column that both sides have, in the type in which they are compared."""
     column = inputs.columns[_name(expression)]
     return column if inputs.schema().field(_name(expression)).type == dtype else column.cast(from_arrow_type(dtype))
@@ -263,7 +263,7 @@ def _common(argument: str, ours: Expression, left: pa.Schema, their: Expression,
     return both.type
 
 
-def _read(inputs: Inputs, columns: Iterable[Over], read: Reads) -> list[str]:
+def _read(inputs: ReadColumns, columns: Iterable[Over], read: Reads) -> list[str]:
     """The columns of a frame that some expressions read, beside what both sides have."""
     wanted = {path[0] for over in columns for each in read(over) for path in each.paths}
     return [name for name in inputs.columns if name in wanted]

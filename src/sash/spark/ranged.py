@@ -20,7 +20,7 @@ from sash.engine.ranges import Cuts, KeyOrder, Sample, cut, expected, reach, tog
 from sash.engine.summaries import is_summarised, may_split
 from sash.options import asked_memory, budget
 from sash.spark.by_value import shipped
-from sash.spark.columns_read import Inputs
+from sash.spark.columns_read import ReadColumns
 from sash.spark.cut_expressions import searched, searches
 from sash.spark.passing import table_udf
 from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARIES, SUMMARY, piecewise, sampling, summarising
@@ -48,7 +48,7 @@ class Ranged:
 
     columns: dict[str, Over]
     tie_breakers: tuple[Over, ...]  # by which ties are settled
-    inputs: Inputs
+    inputs: ReadColumns
     cuts: Cuts | None
 
     @cached_property
@@ -129,7 +129,7 @@ def key_names(columns: dict[str, Over]) -> list[str]:
     return [each.path[0] for each in (*window.partition, *(order.column for order in window.order))]
 
 
-def find_cuts(columns: dict[str, Over], inputs: Inputs, schema: pa.Schema) -> Cuts | None:
+def find_cuts(columns: dict[str, Over], inputs: ReadColumns, schema: pa.Schema) -> Cuts | None:
     """Where to cut the rows: reads their keys once; None where they have none."""
     window = next(iter(columns.values())).window
     if not window.order:

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sash import options
-from sash.spark.columns_read import Inputs
+from sash.spark.columns_read import ReadColumns
 from sash.spark.exchanges import Exchange
 
 HOT_SHARE = 0.25  # of all rows: a key with more is cut into pieces
@@ -29,7 +29,7 @@ SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) (\w+)")
 class Skew:
     """Looks for keys with very many rows in what a query reads."""
 
-    inputs: Inputs
+    inputs: ReadColumns
     schema: pa.Schema
 
     def is_skewed(self, exchange: Exchange) -> bool:

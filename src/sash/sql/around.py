@@ -15,7 +15,7 @@ _NAMES = re.compile(r"`((?:[^`]|``)*)`|\w+")
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedQuery:
     """A common table expression: ``text`` is the whole of it, ready to stand after WITH."""
 
     name: str
@@ -26,11 +26,11 @@ class Named:
 class Scope:
     """The common table expressions of a WITH clause, each of which may use those before it, and the scope around."""
 
-    tables: tuple[Named, ...] = ()
+    tables: tuple[NamedQuery, ...] = ()
     recursive: bool = False
     around: Scope | None = None
 
-    def inside(self, tables: Sequence[Named], recursive: bool = False) -> Scope:
+    def inside(self, tables: Sequence[NamedQuery], recursive: bool = False) -> Scope:
         """The scope of a query that has these in its own WITH clause."""
         return Scope(tuple(tables), recursive, self) if tables else self
 
@@ -68,7 +68,7 @@ class Session(Protocol):
         """What Spark does not accept, shown where the user wrote it; None of other errors."""
 
 
-class Query(Protocol):
+class WholeQuery(Protocol):
     """The whole query, as far as one of its selects needs it."""
 
     source: Source
@@ -81,9 +81,9 @@ class Query(Protocol):
         """What stands between two parts of the piece from ``lo`` to ``hi``, with the space around it."""
 
 
-def given(name: str, mark: str) -> Named:
+def given(name: str, mark: str) -> NamedQuery:
     """A frame that the user named."""
-    return Named(name, f"{quoted(name)} AS (SELECT * FROM {mark})")
+    return NamedQuery(name, f"{quoted(name)} AS (SELECT * FROM {mark})")
 
 
 def _mentioned(text: str) -> set[str]:

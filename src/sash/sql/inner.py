@@ -7,7 +7,7 @@ from typing import Any
 
 from sash.errors import SashError
 from sash.spark.hidden import UNSPELLABLE
-from sash.sql.around import Query, Scope
+from sash.sql.around import Scope, WholeQuery
 from sash.sql.texts import quoted
 from sash.sql.vocabulary import known
 
@@ -19,7 +19,7 @@ _CALLED = re.compile(r"(\w+)\s*\(")
 class Inner:
     """The columns of the query, in order; those of the user's list come first, so that GROUP BY 1 means the same."""
 
-    def __init__(self, query: Query, scope: Scope) -> None:
+    def __init__(self, query: WholeQuery, scope: Scope) -> None:
         self.query, self.source, self.scope = query, query.source, scope
         self.taken: dict[str, int] = {}  # how many columns have a name, in lower case
         self.known: dict[tuple[str, ...], str] = {}

@@ -36,7 +36,7 @@ def register(aggregate: Aggregate) -> Aggregate:
     return aggregate
 
 
-class Named(NamedTuple):
+class NamedFunction(NamedTuple):
     """A function, and the synonym by which it is called, if it is."""
 
     function: Function
@@ -53,10 +53,10 @@ class Named(NamedTuple):
         return bool(builtin(self.function.name, *self.function.examples_of_constants).framed)
 
 
-def _names(spans: bool) -> dict[str, Named]:
+def _names(spans: bool) -> dict[str, NamedFunction]:
     some = [each for each in FUNCTIONS.values() if each.in_sql and each.spans == spans]
-    others = {synonym.name: Named(each, synonym) for each in some for synonym in each.synonyms}
-    return {each.name: Named(each) for each in some} | others
+    others = {synonym.name: NamedFunction(each, synonym) for each in some for synonym in each.synonyms}
+    return {each.name: NamedFunction(each) for each in some} | others
 
 
 NAMES = _names(spans=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sash.errors import SashError
 from sash.sql import blocks, dispatch
-from sash.sql.around import Named, Scope, Session
+from sash.sql.around import NamedQuery, Scope, Session
 from sash.sql.selecting import Selecting, Unanswered
 from sash.sql.syntax import Called, Span, Windowed
 from sash.sql.tokens import Source
@@ -33,7 +33,7 @@ class Rewriting:
     def query(self, lo: int, hi: int, scope: Scope) -> str:
         """A query: common table expressions, selects joined by UNION and such, an order."""
         source = self.source
-        named: list[Named] = []
+        named: list[NamedQuery] = []
         recursive = False
         if source.word(lo) == "WITH":
             named, recursive, lo = self.with_clause(lo, hi, scope)
@@ -66,12 +66,12 @@ class Rewriting:
             return self.left_to_spark(lo, hi, scope)
         return source.text[source.tokens[lo].start : source.tokens[start].start] + self.select(start, hi, scope)
 
-    def with_clause(self, lo: int, hi: int, scope: Scope) -> tuple[list[Named], bool, int]:
+    def with_clause(self, lo: int, hi: int, scope: Scope) -> tuple[list[NamedQuery], bool, int]:
         """The common table expressions of a query, and where it goes on."""
         source, place = self.source, lo + 1
         recursive = source.word(place) == "RECURSIVE"
         place += recursive
-        named: list[Named] = []
+        named: list[NamedQuery] = []
         while True:
             start = place
             opened = source.find(place, hi, "AS", "(") + 1
@@ -80,7 +80,7 @@ class Rewriting:
             closed = source.closing[opened]
             body = self.nested(opened, scope.inside(named, recursive))
             head = source.text[source.tokens[start].start : source.tokens[opened].end]
-            named.append(Named(source.tokens[start].name, f"{head}{body})"))
+            named.append(NamedQuery(source.tokens[start].name, f"{head}{body})"))
             place = closed + 1
             if source.word(place) != ",":
                 return named, recursive, place

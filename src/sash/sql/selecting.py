@@ -15,7 +15,7 @@ from typing import Any
 from sash.errors import SashError
 from sash.sql import atoms
 from sash.sql.arguments import Reading
-from sash.sql.around import Query, Scope
+from sash.sql.around import Scope, WholeQuery
 from sash.sql.blocks import Block, Item, calls
 from sash.sql.inner import Inner
 from sash.sql.syntax import Called, Span, Windowed, ordered
@@ -37,7 +37,7 @@ class Selecting:
     """The select on its way; ``ours`` are the calls that Sash answers."""
 
     def __init__(
-        self, query: Query, block: Block, scope: Scope, windows: Mapping[Span, Windowed], ours: set[Span]
+        self, query: WholeQuery, block: Block, scope: Scope, windows: Mapping[Span, Windowed], ours: set[Span]
     ) -> None:
         self.query, self.block, self.scope, self.windows, self.ours = query, block, scope, windows, ours
         self.source, self.session = query.source, query.session

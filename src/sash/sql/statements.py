@@ -17,7 +17,7 @@ _CONCERNS = re.compile(r"\bover\b|\b(from|join)\s*['\"]|\b[ird]stream\b|\[\s*(ra
 
 
 @dataclass(frozen=True)
-class View:
+class CreatedView:
     """What CREATE VIEW says before its query."""
 
     name: str
@@ -35,7 +35,7 @@ class Statement:
 
     source: Source
     query: Span
-    view: View | None = None
+    view: CreatedView | None = None
 
     def before(self, text: str) -> str:
         """The statement with a text in the place of its query."""
@@ -73,7 +73,7 @@ def _begins(source: Source, place: int) -> bool:
     return word in ("SELECT", "WITH") or (word == "FROM" and place == 0)
 
 
-def _view(source: Source, end: int) -> View | None:
+def _view(source: Source, end: int) -> CreatedView | None:
     """The view that is created, if it is one."""
     words = [source.word(place) for place in range(end)]
     if "VIEW" not in words[:6]:
@@ -94,7 +94,7 @@ def _view(source: Source, end: int) -> View | None:
         columns = tuple(source.tokens[lo].name for lo, hi in spans if lo < hi)
     schema = ".".join(parts[:-1]) or None
     temporary = bool({"TEMP", "TEMPORARY"} & set(options))
-    return View(parts[-1], columns, "REPLACE" in options, temporary, "GLOBAL" in options, unless, schema)
+    return CreatedView(parts[-1], columns, "REPLACE" in options, temporary, "GLOBAL" in options, unless, schema)
 
 
 def check_keeps(source: Source) -> None:
@@ -108,7 +108,7 @@ def check_keeps(source: Source) -> None:
         )
 
 
-def make_view(spark: Any, view: View, frame: Any) -> Any:
+def make_view(spark: Any, view: CreatedView, frame: Any) -> Any:
     """Create a view of a frame; what comes back is empty, as from Spark."""
     if view.columns:
         if len(view.columns) != len(frame.columns):

@@ -13,7 +13,7 @@ from sash.algebra.catalogue import declaring as d
 from sash.algebra.window_function import MANY, CountDistinct
 from sash.errors import SashError
 from sash.expressions.columns import Order
-from sash.sql.named_functions import NAMES, OF_SPANS, REGISTERED, Named
+from sash.sql.named_functions import NAMES, OF_SPANS, REGISTERED, NamedFunction
 from sash.sql.syntax import Called, Ordered, Span
 
 
@@ -64,7 +64,7 @@ def known(name: str, spans: bool = False) -> bool:
     return name.lower() in REGISTERED or _named(name, spans) is not None
 
 
-def _named(name: str, spans: bool) -> Named | None:
+def _named(name: str, spans: bool) -> NamedFunction | None:
     of_spans = OF_SPANS.get(name.lower()) if spans else None
     return of_spans or NAMES.get(name.lower())
 
@@ -74,7 +74,7 @@ def _registered(called: Called, arguments: Arguments) -> Call:
     return REGISTERED[called.name.lower()](*map(arguments.column, called.arguments))
 
 
-def _read(named: Named, called: Called, arguments: Arguments) -> Call:
+def _read(named: NamedFunction, called: Called, arguments: Arguments) -> Call:
     """The call of a built-in function: its arguments by what its parameters take."""
     function, synonym = named
     if function.takes(d.ROWS):

@@ -33,17 +33,6 @@ def saturated_sum(left: np.ndarray, right: Amount) -> np.ndarray:
     return np.where(over, np.where(left < 0, LEAST, MOST), total) if over.any() else total
 
 
-def saturated_product(numbers: np.ndarray, factor: int) -> np.ndarray:
-    """64-bit numbers times one above zero; what would overflow stays at the edge.
-
-    >>> saturated_product(np.array([2**62, -3]), 4).tolist() == [2**63 - 1, -12]
-    True
-    """
-    most = MOST // factor
-    product = np.clip(numbers, -most, most) * factor
-    return np.where(numbers > most, MOST, np.where(numbers < -most, LEAST, product))
-
-
 def shifted_dates(days: np.ndarray, months: Amount = 0, more_days: Amount = 0) -> np.ndarray:
     """Days since 1970, shifted by months and then by days.
 

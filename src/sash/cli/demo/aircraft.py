@@ -7,7 +7,7 @@ from typing import Any
 import sash
 from sash import functions as sf
 from sash.cli.demo import charts, clocks
-from sash.cli.demo.parts import Answers, Part, Stage, Timing
+from sash.cli.demo.parts import Answers, DemoPart, Stage, Timing
 
 EXPLODED = """
     with placed as (
@@ -25,7 +25,7 @@ JOINED = """
 DAYS = 14  # of flights for the join, which is quadratic
 
 
-def aircraft(stage: Stage) -> Part:
+def aircraft(stage: Stage) -> DemoPart:
     """Run it, time it, and read what it found."""
     piped = stage.piped("aircraft")
     answers = stage.answers("aircraft")
@@ -33,7 +33,7 @@ def aircraft(stage: Stage) -> Part:
     answers = answers.sort_values(["origin", "clock"])
     days = answers["clock"].dt.floor("D")
     busiest = answers.groupby(days)["up"].sum().idxmax()
-    return Part(
+    return DemoPart(
         name="aircraft",
         title="Aircraft in the air",
         question=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sash.cli.demo import charts, clocks
-from sash.cli.demo.parts import Answers, Part, Stage, Timing
+from sash.cli.demo.parts import Answers, DemoPart, Stage, Timing
 
 QUERIES = {  # in Spark's own words, where it has them: aggregate, range, slide
     "departures, last hour": ("count(*)", "1 hour", "10 minutes"),
@@ -19,7 +19,7 @@ MANY = 10  # departures of an hour that is busy enough to be told of
 COLUMNS = ("departures", "mean_delay", "worst_delay", "places", "p90_delay")  # of the pipeline, in the same order
 
 
-def boards(stage: Stage) -> Part:
+def boards(stage: Stage) -> DemoPart:
     """Run it, time it, and read what it found."""
     piped = stage.piped("boards")
     answers, late = stage.answers("boards"), stage.answers("late")
@@ -27,7 +27,7 @@ def boards(stage: Stage) -> Part:
     answers = answers.sort_values(["origin", "clock"])
     worst = _worst_day(answers)
     days = (answers["clock"] >= worst - _days(3)) & (answers["clock"] < worst + _days(4))
-    return Part(
+    return DemoPart(
         name="boards",
         title="Five boards, one stream",
         question=(

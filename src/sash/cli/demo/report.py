@@ -12,12 +12,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sash.cli.demo.flights import Flights
-from sash.cli.demo.parts import Answers, Part, Timing
+from sash.cli.demo.parts import Answers, DemoPart, Timing
 from sash.cli.demo.style import CSS
 from sash.cli.demo.telling import seconds
 
 
-def page(flights: Flights, parts: list[Part], machine: dict[str, str], took: float) -> str:
+def page(flights: Flights, parts: list[DemoPart], machine: dict[str, str], took: float) -> str:
     """The whole report; it is HTML that is well-formed as XML, too."""
     body = "\n".join([_head(flights, parts, took), *map(_section, parts), _foot(machine)])
     return (
@@ -28,7 +28,7 @@ def page(flights: Flights, parts: list[Part], machine: dict[str, str], took: flo
     )
 
 
-def _head(flights: Flights, parts: list[Part], took: float) -> str:
+def _head(flights: Flights, parts: list[DemoPart], took: float) -> str:
     compared = any(part.timings for part in parts)
     beside = ", each timed beside Spark’s own words for the same question" if compared else ""
     own = " and Spark’s own timings" if compared else ""
@@ -44,7 +44,7 @@ def _head(flights: Flights, parts: list[Part], took: float) -> str:
     )
 
 
-def _section(part: Part) -> str:
+def _section(part: DemoPart) -> str:
     return "\n".join(
         [
             f'<section id="{part.name}">',
@@ -65,7 +65,7 @@ def _section(part: Part) -> str:
     )
 
 
-def _beside(part: Part) -> list[str]:
+def _beside(part: DemoPart) -> list[str]:
     """How long Spark takes for the same, where it was asked."""
     if not part.timings:
         return []

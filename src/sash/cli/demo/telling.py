@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from sash.cli.demo.parts import Answers, Part, Timing
+from sash.cli.demo.parts import Answers, DemoPart, Timing
 
 ROWS = 8  # of a table of answers
 
@@ -66,7 +66,7 @@ class Bars:
             self._bars.remove_task(task)
 
 
-def tell(console: Console, part: Part) -> None:
+def tell(console: Console, part: DemoPart) -> None:
     """Print a part: its question, its answers, its timings."""
     console.print(f"\n[bold]{part.title}[/]")
     console.print(part.question, markup=False)

@@ -130,7 +130,7 @@ class Connector:
         """Write all rows."""
         writing.save(frame, target, self._in_place(frame.sparkSession, target))
 
-    def start(self, frame: Any, target: writing.Target, query: flowing.Query) -> Any:
+    def start(self, frame: Any, target: writing.Target, query: flowing.StreamSettings) -> Any:
         """A query that writes answers as they come."""
         return flowing.start(frame, target, query)
 

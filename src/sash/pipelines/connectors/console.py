@@ -22,7 +22,7 @@ class Console(Connector):
         show(target.name, rows)
         return rows.num_rows if rows.num_rows <= flowing.SHOWN else None
 
-    def start(self, frame: Any, target: writing.Target, query: flowing.Query) -> Any:
+    def start(self, frame: Any, target: writing.Target, query: flowing.StreamSettings) -> Any:
         """A query that shows each batch; by Spark, where this process cannot be reached from it."""
         if query.show is None or is_remote(frame):
             return flowing.start(frame, target, query)

@@ -46,7 +46,7 @@ class Jdbc(Connector):
         """Write all rows; Spark commits each partition on its own."""
         writing.save_relation(frame, target, target.mode)
 
-    def start(self, frame: Any, target: writing.Target, query: flowing.Query) -> Any:
+    def start(self, frame: Any, target: writing.Target, query: flowing.StreamSettings) -> Any:
         """A query that puts in batch after batch: Spark has no such sink."""
         return flowing.start_each(frame, target, query, self.put(target))
 

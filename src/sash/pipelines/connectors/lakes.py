@@ -11,7 +11,7 @@ from sash.pipelines.connectors.tables import Tables
 from sash.spark import batches, flowing, writing
 
 
-class Delta(Connector):
+class DeltaLake(Connector):
     """Folders of Delta, which note the number of a batch with its rows."""
 
     def put(self, target: writing.Target) -> Callable[[Any, flowing.Batch], None]:
@@ -22,10 +22,10 @@ class Delta(Connector):
 class DeltaTables(Tables):
     """Tables of Delta."""
 
-    put = Delta.put
+    put = DeltaLake.put
 
 
-DELTA = Delta(("delta",), has_columns=True, replaces=True, takes_updates=True)
+DELTA = DeltaLake(("delta",), has_columns=True, replaces=True, takes_updates=True)
 DELTA_TABLES = DeltaTables(("delta",), replaces=True, takes_updates=True)
 ICEBERG = Connector(("iceberg",), has_columns=True, replaces=True)
 ICEBERG_TABLES = Tables(("iceberg",), replaces=True)

@@ -21,7 +21,7 @@ class Memory(Connector):
 
     def put(self, target: writing.Target) -> Callable[[Any, flowing.Batch], None]:
         """What adds batches to the view."""
-        return batches.View(target.name)
+        return batches.ViewOfBatches(target.name)
 
 
 MEMORY = Memory(
