@@ -28,7 +28,7 @@ LAST = "over (order by n rows 2 preceding)"
 LONGEST = 40  # characters of an answer that are shown
 
 HEADINGS = ("Counting and adding up", "Comparing", "Spread", "Quantiles and modes", "Ranks", "Values of other rows",
-            "Sessions", "Lists", "Sketches")  # fmt: skip
+            "Averages over time", "Sessions", "Lists", "Sketches")  # fmt: skip
 FRAMES = [
     "sum(n) over ()",
     "sum(n) over (partition by sym)",

@@ -32,11 +32,11 @@ def every_call(column, second=None):
     for name in NAMES:
         declared, function = FUNCTIONS[name], getattr(sf, name)
         columns = [column, second][: sum(each.takes == COLUMN for each in declared.parameters)]
-        constants = [each.example for each in declared.parameters
-                     if each.takes in (CONSTANT, SHARE) and (each.default is REQUIRED or each.example)]  # fmt: skip
+        taken = [each for each in declared.parameters if each.takes in (CONSTANT, SHARE, DISTANCE)]
+        constants = [each.example for each in taken if each.default is REQUIRED or each.example]
         if declared.takes(CONDITION):
             calls[name] = function(f"{column} is not null")
-        elif declared.takes(DISTANCE):
+        elif declared.takes(DISTANCE) and not columns:
             calls[name] = function(sash.col(column))
         elif isinstance(builtin(name, *declared.examples_of_constants), RankFunction):
             calls[name] = function(*constants).order_by(column)

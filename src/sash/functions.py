@@ -63,7 +63,11 @@ def call_of(declared: d.Function, arguments: dict[str, Any]) -> Call:
         elif parameter.takes == d.DISTANCE:
             constants.append(as_distance(parameter.name, value))
         elif parameter.takes in (d.SHARE, d.CONSTANT, d.FROM_LAST):
+            value = value.tolist() if hasattr(value, "tolist") else value
             constants.append(tuple(value) if isinstance(value, list) else value)
+        elif parameter.takes == d.OPTIONAL:
+            columns += [] if value is None else [value]
+            constants.append(value is not None)
         elif parameter.takes == d.DEFAULT and value is not None:
             columns.append(lit(value) if isinstance(value, str) else value)
         elif parameter.takes == d.NULLS:

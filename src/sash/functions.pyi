@@ -297,6 +297,24 @@ def regr_sxy(y: Column, x: Column) -> Call:
     In SQL: ``regr_sxy(price, n)``
     """
 
+def ewm_avg(col: Column, half_life: Any, by: Column | None = None) -> Call:
+    """The exponentially weighted average: a row weighs half as much as one that is ``half_life`` newer.
+
+    ``half_life`` is a number of rows that count, or an interval such as ``5 minutes`` by time. Time is the
+    first key of the window's order, on streams their ``time``, or ``by``; with ``by`` it may be a number, too.
+
+    In SQL: ``ewm_avg(price, 2)``
+    """
+
+def time_weighted_avg(col: Column, method: str = "previous", by: Column | None = None) -> Call:
+    """The average over the time from the first row to the last: each value counts for as long as it holds.
+
+    With ``method="previous"`` a value holds until the next row; with ``"linear"`` values go from row to row in
+    a straight line. Time is the first key of the window's order, on streams their ``time``, or ``by``.
+
+    In SQL: ``time_weighted_avg(price)``
+    """
+
 def first(col: Column, ignorenulls: bool = False) -> Call:
     """The value of the first row.
 

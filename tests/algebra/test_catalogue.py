@@ -30,6 +30,7 @@ PARAMETERS = {
     "moment_quantile": (0.5,),
     "kll_percentile": (0.5,),
     "frequent_items": (3,),
+    "ewm_avg": (2,),
 }
 ALL = {name: builtin(name, *PARAMETERS.get(name, ())) for name in AGGREGATES}
 

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from sash.algebra.call import Call
+from sash.algebra.call import TIME, Call
 from sash.errors import SashError
 
-TAKES = ("numbers", "order", "integers", "texts", "values", "limbs")
+TAKES = ("numbers", "order", "integers", "texts", "values", "limbs", "times")
 ENDS = ("first", "last", "smallest", "largest")
 
 State = Any  # a scalar or a nested tuple of scalars: integers, floats, booleans
@@ -46,7 +46,9 @@ class Aggregate:
         cast: the NumPy type that inputs are converted to before ``lift``.
         takes: what ``lift`` makes of a column: ``"numbers"``; ``"order"`` where it only compares values, so that any
             type that has an order will do; ``"integers"``; ``"texts"``; ``"values"``, which are Python's own, of any
-            type; ``"limbs"``, four for each whole number of 128 bits.
+            type; ``"limbs"``, four for each whole number of 128 bits; ``"times"``, numbers but for the last column,
+            which is the time of the row, lifted as the whole number that Arrow keeps: where a call does not give it,
+            it is the first key of the window's order, or the stream's ``time``.
         gives_input: whether answers are values of the column, and so of its type.
         exact: whether rows give the very same answer in any order, as long as no value is a float.
         unique: whether each value is taken once.
@@ -56,7 +58,8 @@ class Aggregate:
         by_place: whether a partial is where its rows start and stop, and ``lower`` chooses among places.
         prorated: the aggregate that also takes the share of a span that is in a window. Optional.
         typed: gives the definition for input types (NumPy dtypes), for aggregates that depend on them.
-        for_type: gives the definition for the Arrow type of the first column, or None where that is no other one.
+        for_type: gives the definition for the Arrow type of the first column, or None where that is no other one; with
+            ``takes="times"`` for that of the last.
         finish: turns the array of answers into the final one, and may raise ``SashError``: the NumPy array
             of what ``lower`` gave, or, with ``returns="rows"``, the Arrow array of lists of values.
         combine_without_nan: a cheaper ``combine`` that gives the same where no input is NaN.
@@ -181,6 +184,8 @@ class Aggregate:
         """The aggregate of these columns."""
         self._check_inputs()
         gathers, free = self.returns != "value", self.inputs == 0
+        if self.takes == "times" and len(columns) == self.inputs - 1:
+            columns = (*columns, TIME)
         least, most = self.inputs + gathers, self.inputs + int(gathers or free)
         if not least <= len(columns) <= most:
             takes = str(least) if least == most else f"{least} or {most}"

@@ -9,6 +9,7 @@ from sash.errors import SashError
 
 NULLS = "respect"
 WEIGHTS = ("__sash_share", "__sash_spent")  # columns that a user does not give: what a slice has of a span
+TIME = "__sash_time"  # another: the time of a row, which the window or the stream says
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,16 @@ class Call:
         return int(least.__index__())
 
     @property
+    def waits_for_time(self) -> bool:
+        """Whether it reads the time of rows, and nobody has said yet which column has it."""
+        return any(isinstance(each, str) and each == TIME for each in self.columns)
+
+    def by_time(self, column: Any) -> Call:
+        """The call with a column in the place of the time of rows."""
+        columns = (column if isinstance(each, str) and each == TIME else each for each in self.columns)
+        return replace(self, columns=tuple(columns))
+
+    @property
     def of_spans(self) -> bool:
         """Whether only events that last have an answer."""
         return self.aggregate.of_spans or any(str(each) in WEIGHTS for each in self.columns)
@@ -144,7 +155,7 @@ class Call:
     def __repr__(self) -> str:
         constants = getattr(self.aggregate, "parameters", ())
         inside = ("distinct " if self.unique else "") + ", ".join(
-            str(each) for each in (*self.columns, *constants) if str(each) not in WEIGHTS
+            str(each) for each in (*self.columns, *constants) if str(each) not in (*WEIGHTS, TIME)
         )
         if self.order:
             inside = f"{inside} order by {', '.join(map(str, self.order))}".lstrip()

@@ -84,6 +84,10 @@ class WindowSpec:
 
     def answer(self, call: Call, using: str | None = None, min_samples: int | None = None) -> Over:
         """A function over this window; ``call.over(window)`` says it the other way round."""
+        if call.waits_for_time:
+            if not self.order:
+                raise SashError(f"{call} weighs rows by their time: it needs an orderBy whose first key is the time")
+            call = call.by_time(self.order[0].column)
         return Over(call, self, using, min_samples)
 
     @property

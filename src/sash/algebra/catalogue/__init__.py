@@ -14,6 +14,7 @@ from sash.algebra.catalogue import (
     holistic,
     moments,
     ordered,
+    over_time,
     pairs,
     positions,
     ranks,
@@ -23,11 +24,11 @@ from sash.algebra.catalogue import (
     sums,
     values,
 )
-from sash.algebra.catalogue.declaring import CONSTANT, DISTANCE, FROM_LAST, SHARE, Function, by_name
+from sash.algebra.catalogue.declaring import CONSTANTS, Function, by_name
 from sash.errors import SashError
 
-_MODULES = (sums, extremes, bits, moments, pairs, positions, ordered, sketches, apache_sketches, ranks, values,
-            holistic, sessions, spans)  # fmt: skip
+_MODULES = (sums, extremes, bits, moments, pairs, over_time, positions, ordered, sketches, apache_sketches, ranks,
+            values, holistic, sessions, spans)  # fmt: skip
 
 FUNCTIONS: dict[str, Function] = by_name(function for module in _MODULES for function in module.FUNCTIONS)
 
@@ -50,5 +51,5 @@ def builtin(name: str, *constants: object) -> Any:
 
 
 for _name, _function in FUNCTIONS.items():
-    if not any(_function.takes(each) for each in (CONSTANT, SHARE, DISTANCE, FROM_LAST)):
+    if not any(_function.takes(each) for each in CONSTANTS):
         builtin(_name)  # one object for all calls, which others of the catalogue refer to

@@ -38,14 +38,16 @@ def lifted(question: Question, columns: tuple[Expression, ...], selection: Selec
     """The columns that the aggregate lifts, by index."""
     aggregate: Aggregate = question.function
     if columns and aggregate.takes != "order":
-        array = question.rows.column(columns[0])
+        array = question.rows.column(columns[-1 if aggregate.takes == "times" else 0])
         typed = None if aggregate.for_type is None else aggregate.for_type(array.type)
         if typed is not None and typed.takes == "limbs" and len(columns) == 1:
             return Lifted(typed, tuple(map(selection.only, limbs(array, aggregate.name))))
         if aggregate.takes == "values":
             return Lifted(typed or aggregate, (selection.only(python_values(array, aggregate.name)),))
         aggregate = typed or aggregate
-    columns_lifted = [_lifted(question, column, selection) for column in columns]
+    plain = columns[:-1] if aggregate.takes == "times" else columns
+    columns_lifted = [_lifted(question, column, selection) for column in plain]
+    columns_lifted += [_lifted_time(question, column, selection) for column in columns[len(plain) :]]
     values = tuple(numbers for numbers, _ in columns_lifted)
     _check_cast(question, columns, tuple(numbers.dtype for numbers in values))
     meaning: Any = columns_lifted[0][1] if aggregate.gives_input and columns_lifted else None
@@ -68,6 +70,14 @@ def _lifted(
         return selection.only(_ticks(array)), dtype
     ranking = question.rows.ranking((asc(column),), selection)
     return ranking.codes.codes, ranking
+
+
+def _lifted_time(question: Question, column: Expression, selection: Selection) -> tuple[np.ndarray, None]:
+    """Times as whole numbers; what is a number already stays one."""
+    array = question.rows.column(column)
+    if pa.types.is_temporal(array.type) and not pa.types.is_interval(array.type):
+        return selection.only(_ticks(array)), None
+    return selection.only(numbers(array, question.function.name)), None
 
 
 def _check_cast(question: Question, columns: tuple[Expression, ...], dtypes: tuple[np.dtype, ...]) -> None:

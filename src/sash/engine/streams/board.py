@@ -54,7 +54,7 @@ class Board:
 
         """
         taken = {*self._scheme.key_names, *(each.name for each in self._queries)}
-        more = queries_of(name, aggregate, range, slide, using, taken)
+        more = queries_of(name, aggregate, range, slide, using, taken, self._settings.time)
         return replace(self, _queries=(*self._queries, *more), _before=self._scheme)
 
     def results(self, emit: str = "final", starts: bool = False, late: bool = False) -> Any:

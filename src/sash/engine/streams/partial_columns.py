@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from sash.algebra import Aggregate
 from sash.algebra.catalogue import FUNCTIONS, builtin
-from sash.algebra.catalogue.declaring import CONSTANT, DISTANCE, FROM_LAST, SHARE
+from sash.algebra.catalogue.declaring import CONSTANTS
 from sash.algebra.sharing import partial_key
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.query_answers import PlannedQuery
@@ -132,7 +132,7 @@ def dtypes_of(scheme: Scheme, aggregate: Aggregate, planned: PlannedQuery) -> tu
 @lru_cache(maxsize=1024)
 def _partial_name(kind: Any, inputs: int, dtypes: tuple[np.dtype, ...], dtype: pa.DataType | None) -> str | None:
     for name, function in FUNCTIONS.items():
-        if any(function.takes(each) for each in (CONSTANT, SHARE, DISTANCE, FROM_LAST)):
+        if any(function.takes(each) for each in CONSTANTS):
             continue
         other = builtin(name)
         if not isinstance(other, Aggregate) or other.inputs != inputs:

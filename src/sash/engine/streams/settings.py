@@ -98,7 +98,13 @@ def _keys(key: Any) -> tuple[Expression, ...]:
 
 
 def queries_of(
-    name: str | Mapping[str, Any], aggregate: Any, range: Any, slide: Any, using: str | None, taken: Collection[str]
+    name: str | Mapping[str, Any],
+    aggregate: Any,
+    range: Any,
+    slide: Any,
+    using: str | None,
+    taken: Collection[str],
+    time: Expression | None,
 ) -> tuple[Query, ...]:
     """One query, or several over the same windows."""
     if isinstance(name, Mapping):
@@ -123,6 +129,10 @@ def queries_of(
             raise SashError(f"aggregate must be without a window, got {call}; range and slide say what it is over")
         if not isinstance(call, Call):
             raise SashError(f'aggregate must be such as sf.max("load"), got {call!r}')
+        if call.waits_for_time:
+            if time is None:
+                raise SashError(f"{call} weighs rows by their time: give the stream a time=, or the function a by=")
+            call = call.by_time(time)
         queries.append(Query(each, call, extent, using, height))
     return tuple(queries)
 
