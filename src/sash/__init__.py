@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sash.sql.named_functions import register
     from sash.streams import stream
     from sash.windows import Window
-    from sash.windows.extents import cumulate, delta, punctuation
+    from sash.windows.extents import cumulate, delta, punctuation, session
 
 _HOMES = {
     "Aggregate": "sash.algebra",
@@ -37,6 +37,7 @@ _HOMES = {
     "punctuation": "sash.windows.extents",
     "register": "sash.sql.named_functions",
     "select": "sash.frames",
+    "session": "sash.windows.extents",
     "sql": "sash.sql",
     "stream": "sash.streams",
     "when": "sash.expressions",
@@ -58,6 +59,7 @@ __all__ = [
     "punctuation",
     "register",
     "select",
+    "session",
     "sql",
     "stream",
     "when",

@@ -62,7 +62,10 @@ class StreamingSource(SparkSource):
             raise SashError("time must be given for a streaming DataFrame, whose windows end as time passes; got None")
         _check_spans(settings.spans)
         delay = self._delay(settings)
-        return super().scheme(replace(settings, watermark=delay, grows=True), queries, before)
+        scheme = super().scheme(replace(settings, watermark=delay, grows=True), queries, before)
+        if scheme.merging:
+            raise SashError("range must not be by session on a streaming DataFrame, which is not supported yet")
+        return scheme
 
     def _delay(self, settings: Settings) -> Interval:
         """The delay of the watermark: the one asked for, or that of the DataFrame."""

@@ -1,4 +1,4 @@
-"""How long the windows of a stream are, and how far apart: by time, by count, by delta, or by punctuation."""
+"""How long the windows of a stream are, and how far apart: by time, by count, by delta, punctuation or session."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import timedelta
 from typing import Any
 
 from sash.errors import SashError
-from sash.expressions.columns import Expression, as_column
+from sash.expressions.columns import Expression, Foreign, as_column
 from sash.expressions.parsing import as_predicate
 from sash.windows.intervals import DAY, Interval
 
 TAKES = (
-    "an interval such as '15 minutes', a number of rows, sash.cumulate(size, step), "
+    "an interval such as '15 minutes', a number of rows, sash.cumulate(size, step), sash.session(gap), "
     "sash.delta(column, size) or sash.punctuation(condition)"
 )
 
@@ -82,6 +82,55 @@ class Cumulate(Range):
 
     def __repr__(self) -> str:
         return f"cumulate({self.size}, step={self.step})"
+
+
+@dataclass(frozen=True, eq=False)
+class Session(Range):
+    """Rows that are less than a gap apart: an interval, or a column with the gap of each row."""
+
+    gap: Interval | None
+    column: Expression | None = None
+
+    def extent(self, slide: Any) -> Extent:
+        """Windows that rows bound."""
+        if slide is not None:
+            raise SashError(f"slide cannot be given with session, whose windows are where rows are, got {slide!r}")
+        return SessionExtent(self.gap) if self.gap is not None else OwnSessionExtent(self.column)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return f"session({self.column or self.gap})"
+
+
+def session(gap: Any) -> Session:
+    """Windows of rows that are less than a gap apart; each ends a gap behind its last row.
+
+    The gap is an interval, or a column with the gap of each row: a row then lasts from its time until its gap later,
+    and rows that overlap are of one session. A number of rows or of anything else is no gap.
+
+    >>> session("30 minutes"), session(as_column("gap"))
+    (session(30 minutes), session(gap))
+    >>> import pyarrow as pa
+    >>> from datetime import datetime
+    >>> from sash import functions as sf
+    >>> from sash.streams import stream
+    >>> clicks = pa.table({"ts": [datetime(2026, 1, 1, 8, m) for m in (0, 10, 45, 50)]})
+    >>> board = stream(clicks, time="ts").query("clicks", sf.count(), range=session("30 minutes"))
+    >>> [(str(row["window_end"].time()), row["clicks"]) for row in board.results().to_pylist()]
+    [('08:40:00', 2), ('09:20:00', 2)]
+    """
+    if isinstance(gap, (str, Interval, timedelta)):
+        length = _interval("gap of session", gap)
+        if length.months:
+            raise SashError(f"gap of session must be in weeks, days or less, got {length}")
+        return Session(length)
+    try:
+        column = as_column(gap)
+    except SashError:
+        column = None
+    if column is None or not (column.paths or isinstance(column, Foreign)):
+        raise SashError(f"gap of session must be an interval such as '30 minutes', or a column such as "
+                        f"sash.col('gap'), got {gap!r}")  # fmt: skip
+    return Session(None, column)
 
 
 def cumulate(size: Any, *, step: Any) -> Cumulate:
@@ -152,6 +201,31 @@ class CumulativeExtent(Extent):
 
     def __str__(self) -> str:
         return f"cumulative up to {self.size}, step {self.step}"
+
+
+@dataclass(frozen=True)
+class SessionExtent(Extent):
+    """Rows that are less than a gap apart."""
+
+    gap: Interval
+
+    def __str__(self) -> str:
+        return f"sessions of {self.gap}"
+
+
+@dataclass(frozen=True, eq=False)
+class OwnSessionExtent(Extent):
+    """Rows of which each lasts for a gap of its own."""
+
+    column: Expression
+
+    @property
+    def key(self) -> Any:
+        """The column."""
+        return "session", self.column.key
+
+    def __str__(self) -> str:
+        return f"sessions of {self.column}"
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,13 @@ class Buffer:
         some._bytes = None
         return some
 
+    def of_mask(self, mask: np.ndarray) -> Buffer:
+        """Some of the rows, once all are in order."""
+        some = Buffer(self.table.schema, self.arrival)
+        some.table, some.key, some.at, some._bytes = self.table, self.key, self.at, None
+        some.keep(mask)
+        return some
+
     def of_numbers(self, numbers: np.ndarray) -> Buffer:
         """The rows of some keys, which are sorted, and are numbered anew."""
         some = Buffer(self.table.schema, self.arrival)

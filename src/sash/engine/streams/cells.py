@@ -31,6 +31,12 @@ class LiftedColumns(NamedTuple):
     values: tuple[np.ndarray, ...]
     rows: np.ndarray | None
 
+    def among(self, mask: np.ndarray) -> LiftedColumns:
+        """The columns of those rows alone that are in a mask of all."""
+        some = mask if self.rows is None else mask[self.rows]
+        rows = np.flatnonzero(mask) if self.rows is None else self.rows[some]
+        return LiftedColumns(tuple(column[some] for column in self.values), rows)
+
 
 class KeyedPositions(NamedTuple):
     """Positions of rows, the number of each one's key (None for one key), how many keys there are, and the span."""

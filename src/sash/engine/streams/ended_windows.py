@@ -59,7 +59,7 @@ class EndedWindows:
 
         They come in parts where there are limits, some keys in each, or some windows of a key, in the order of both.
         """
-        folds = bool(self.scheme.folded or self.scheme.spans)
+        folds = self.scheme.by_cells
         if self.scheme.buffered:
             buffer.compact()
         if folds and (ending := planted(positions, cells, len(self.scheme.assigners), upto, limits)):
@@ -165,7 +165,9 @@ class EndedWindows:
         due: list[np.ndarray | None],
     ) -> WindowAnswers:
         """The answers of each query to the windows that are due."""
-        rows = WindowRows(buffer) if self.scheme.buffered and not self.scheme.spans else None
+        buffered = (
+            BufferedRows(self.scheme, positions, buffer) if self.scheme.buffered and not self.scheme.spans else None
+        )
         spans = SpanWindows(buffer) if self.scheme.buffered and self.scheme.spans else None
         due_windows: dict[Any, DueWindows] = {}
         columns, starts, dues = [], [], []
@@ -199,14 +201,15 @@ class EndedWindows:
                 elif spans is not None:
                     answer = spans.answer(self.scheme, planned, windows)
                 else:
-                    assert rows is not None
-                    answer = answer_of_rows(rows, planned, *bounds(buffer, windows, (spec, since, "rows")), since)
+                    assert buffered is not None
+                    some, rows = buffered.of(spec)
+                    answer = answer_of_rows(rows, planned, *bounds(some, windows, (spec, since, "rows")), since)
                 answer = answer if answer.type == self.types[k] else answer.cast(self.types[k])
             columns.append(_spread(answer, windows.due))
             if self.with_starts:
                 starts.append(_spread(pa.array(windows.start), windows.due))
-        if rows is not None:
-            rows.forget()
+        if buffered is not None:
+            buffered.forget()
         return WindowAnswers(key, end, shown, columns, starts, dues)
 
     @property
@@ -250,6 +253,34 @@ class EndedWindows:
             names.append(query.name)
             columns.append(answers.columns[k])
         return pa.Table.from_arrays(columns, names)
+
+
+class BufferedRows:
+    """Buffered rows as each extent sees them: without those that are of no window of it any more."""
+
+    def __init__(self, scheme: Scheme, positions: Positions, buffer: Buffer) -> None:
+        self.scheme, self.positions, self.buffer = scheme, positions, buffer
+        self._all: tuple[Buffer, WindowRows] | None = None
+        self._own: dict[int, tuple[Buffer, WindowRows]] = {}
+
+    def of(self, spec: int) -> tuple[Buffer, WindowRows]:
+        """The rows of an extent, in a buffer and as questions are asked of them."""
+        if spec in self.scheme.merging and spec not in self._own:
+            assigner: Any = self.positions.assigners[spec]
+            mask = assigner.buffered(self.buffer)
+            if not mask.all():
+                some = self.buffer.of_mask(mask)
+                self._own[spec] = some, WindowRows(some)
+        if spec in self._own:
+            return self._own[spec]
+        if self._all is None:
+            self._all = self.buffer, WindowRows(self.buffer)
+        return self._all
+
+    def forget(self) -> None:
+        """Let go of what was computed of them."""
+        for _, rows in (*self._own.values(), *([self._all] if self._all else [])):
+            rows.forget()
 
 
 def none_of(scheme: Scheme) -> list[pa.Array]:

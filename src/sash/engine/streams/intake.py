@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.assigners.base import LEAST
+from sash.engine.streams.assigners.by_time import Behind, Missed
+from sash.engine.streams.assigners.session import MISSED
+from sash.engine.streams.cells import Cells
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.lateness import Late, late_rows, late_spans
 from sash.engine.streams.scheme import FIRST
@@ -20,6 +24,29 @@ from sash.expressions.evaluation import evaluate
 from sash.kernels.slices.assigning import Span, span
 
 
+class Judged(NamedTuple):
+    """What is known of the rows of a batch beside their times, where windows merge.
+
+    They are the assigners, of which those of sessions know which rows are late; the sessions that each row is not of,
+    as bits; and which rows have no gap, where they are of no other windows.
+    """
+
+    assigners: list[Any]
+    bits: np.ndarray
+    gapless: np.ndarray | None
+
+
+class JudgedSessions(NamedTuple):
+    """The sessions of an extent, as far as the rows of a batch have missed them."""
+
+    late: np.ndarray
+
+    def missed(self, rows: Behind) -> Missed:
+        """What rows behind the watermark missed."""
+        late = self.late[rows.rows]
+        return Missed(late, ~late, rows.time, rows.time)
+
+
 class Intake:
     """What is done with rows before they are numbered.
 
@@ -30,6 +57,7 @@ class Intake:
         self, state: StreamState, ended: Callable[[], int | None], least_starts: Callable[[], dict[int, int]]
     ) -> None:
         self.state, self.scheme, self._ended, self._least_starts = state, state.scheme, ended, least_starts
+        self.standing: Callable[[], Cells] = lambda: state.cells  # in which sessions are found
 
     def whole_spans(self, pairs: tuple[pa.Table, pa.Table, pa.Array]) -> pa.Table:
         """Spans that were joined of halves; what cannot be is set aside."""
@@ -39,22 +67,45 @@ class Intake:
 
     def placed(self, table: pa.Table) -> KeyedRows:
         """The rows that have a place, with their keys and times; others are set aside."""
-        time, late, times, scheme, state = None, None, None, self.scheme, self.state
+        time, late, times, judged, scheme, state = None, None, None, None, self.scheme, self.state
         if scheme.spans:
             return self._placed_spans(table)
         if scheme.settings.time is not None:
             with column_named("time"):
                 time, known = ticks_of(evaluate(scheme.settings.time, table), scheme.time_type)
             times = span(time)
-            late = late_rows(
-                scheme, time, known, times, state.watermark, self._least_starts(), state.positions.assigners
-            )
+            judged = self._judged(table, time, known) if scheme.merging else None
+            assigners = state.positions.assigners if judged is None else judged.assigners
+            late = late_rows(scheme, time, known, times, state.watermark, self._least_starts(), assigners,
+                             None if judged is None else judged.gapless)  # fmt: skip
+        bits = None if judged is None else judged.bits
         if late is not None:
             self.set_aside(table, late.rows, late.reasons)
             if len(late.stay) < table.num_rows:
                 table, time = table.take(pa.array(late.stay)), time[late.stay] if time is not None else None
-                times = None if time is None else span(time)
-        return KeyedRows(columns_of(table, scheme.row_columns), self._coded(table), time, times)
+                times, bits = None if time is None else span(time), None if bits is None else bits[late.stay]
+        rows = columns_of(table, scheme.row_columns)
+        rows = rows if bits is None else rows.append_column(MISSED, pa.array(bits))
+        return KeyedRows(rows, self._coded(table), time, times)
+
+    def _judged(self, table: pa.Table, time: np.ndarray, known: np.ndarray | None) -> Judged:
+        """Which rows of a batch are of no session, by all that have come by now."""
+        least, most = self.scheme.reach
+        placed = (time >= least) & (time <= most) if known is None else known & (time >= least) & (time <= most)
+        codes, time = self._coded(table), np.where(placed, time, 0)
+        assigners: list[Any] = list(self.state.positions.assigners)
+        bits, gapless = np.zeros(len(time), np.int64), np.ones(len(time), np.bool_)
+        for spec in self.scheme.merging:
+            ends, lasting = assigners[spec].reach(table, time)
+            some = placed if lasting is None else placed & lasting
+            late = assigners[spec].late(self.standing(), codes, time, ends, some, self.state.watermark)
+            bits |= late.astype(np.int64) << spec
+            if lasting is not None:
+                bits |= (~lasting).astype(np.int64) << spec
+            gapless &= False if lasting is None else ~lasting
+            assigners[spec] = JudgedSessions(late)
+        alone = len(self.scheme.merging) == len(assigners) and gapless.any()
+        return Judged(assigners, bits, gapless if alone else None)
 
     def _placed_spans(self, table: pa.Table) -> KeyedRows:
         """The same of events that last: the time of a row is its last moment, and a column has the first."""

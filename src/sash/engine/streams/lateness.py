@@ -46,10 +46,16 @@ def late_rows(
     watermark: int | None,
     starts: Mapping[int, int],
     assigners: Sequence[Any],
+    gapless: np.ndarray | None = None,
 ) -> Late | None:
-    """Which rows of a batch are late or have no time; None where none is. ``starts`` is as for ``missed_by``."""
+    """Which rows of a batch are late or have no time; None where none is. ``starts`` is as for ``missed_by``.
+
+    Rows that are ``gapless`` are in no session, where there are no other windows.
+    """
     within = _within(scheme, time, times)
     stays = known if within is None else within if known is None else known & within
+    gapless = gapless if gapless is None or stays is None else gapless & stays
+    stays = stays if gapless is None else ~gapless if stays is None else stays & ~gapless
     behind = None if watermark is None or times.least >= watermark else time < watermark
     if stays is not None and behind is not None:
         behind &= stays
@@ -60,11 +66,14 @@ def late_rows(
         if mask is not None:
             rows.append(np.flatnonzero(~mask))
             reasons += [f"{scheme.settings.time} {why}"] * len(rows[-1])
+    if gapless is not None:
+        rows.append(np.flatnonzero(gapless))
+        reasons += ["its gap is NULL, not above zero, or of months"] * len(rows[-1])
     stays = np.ones(len(time), np.bool_) if stays is None else stays.copy()
     if behind is not None and behind.any():
         where = np.flatnonzero(behind)
         assert watermark is not None
-        words, gone = missed_by(scheme, assigners, time[where], watermark, starts)
+        words, gone = missed_by(scheme, assigners, time[where], watermark, starts, rows=where)
         some = words != ""
         rows.append(where[some])
         reasons += words[some].tolist()
@@ -112,6 +121,7 @@ def missed_by(
     watermark: int,
     starts: Mapping[int, int],
     last: np.ndarray | None = None,
+    rows: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """What rows behind the watermark missed, in words, and which missed all; "" where a row misses nothing.
 
@@ -121,7 +131,7 @@ def missed_by(
     if not scheme.by_time:
         return np.full(len(time), "late: the watermark had passed it", object), np.ones(len(time), np.bool_)
     of_specs: list[Missed] = [
-        each.missed(Behind(time, last, watermark, starts.get(spec))) for spec, each in enumerate(assigners)
+        each.missed(Behind(time, last, watermark, starts.get(spec), rows)) for spec, each in enumerate(assigners)
     ]
     table, gone = (
         np.stack([each.missed for each in of_specs], 1),

@@ -22,7 +22,7 @@ from sash.engine.streams.operator import Operator
 from sash.engine.streams.restoring import positions_of, refuse_columns, refused
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_cells import refuse_odd_spans
-from sash.engine.streams.state import columns_of
+from sash.engine.streams.state import columns_of, with_further
 
 ROW = "row"
 
@@ -170,8 +170,7 @@ class LoggedOperator(Operator):
     @cached_property
     def _row_schema(self) -> pa.Schema:
         """The columns that are kept of a row."""
-        schema = columns_of(self.scheme.schema.empty_table(), self.scheme.row_columns).schema
-        return schema.append(pa.field(FIRST, pa.int64())) if self.scheme.spans else schema
+        return with_further(self.scheme, columns_of(self.scheme.schema.empty_table(), self.scheme.row_columns).schema)
 
     # What it does not hold
 

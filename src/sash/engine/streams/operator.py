@@ -20,8 +20,9 @@ from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.encoding import biased
 from sash.engine.sorted_partitions import SortedPartitions
-from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Positions
+from sash.engine.streams.assigners.base import LEAST, MOST, NONE, Assigner, Positions
 from sash.engine.streams.assigners.by_time import TimePositions
+from sash.engine.streams.assigners.session import MISSED
 from sash.engine.streams.buffer import ties
 from sash.engine.streams.cells import LiftedColumns, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
@@ -32,7 +33,7 @@ from sash.engine.streams.keyed_rows import KeyedRows, checked
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
-from sash.engine.streams.scheme import FIRST, CellPartial, Scheme
+from sash.engine.streams.scheme import BOUNDS, FIRST, CellPartial, Scheme
 from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
 from sash.engine.streams.span_cells import SpanCells
 from sash.engine.streams.state import StreamState
@@ -267,21 +268,32 @@ class Operator:
             first = one_array(rows.table[FIRST]).to_numpy()
             span_cells = SpanCells(first, at, rows.codes, keys, self._edges, self._opens())
             fold_spans(self.state.cells, self.scheme, rows.table, span_cells, self._lifted)
-        elif self.scheme.folded:
+        elif self.scheme.by_cells:
             codes = rows.codes if self.scheme.settings.key else None
             times = rows.span if at is rows.time else None
-            self.state.cells.fold(at, codes, keys, self._edges, self._lifted(rows.table, self.scheme.partials), times)
+            columns = self._lifted(rows.table, self.scheme.partials, at)
+            self.state.cells.fold(at, codes, keys, self._edges, columns, times)
         if self.scheme.buffered:
             self.state.buffer.append(rows.table.select(self.state.buffer.table.column_names), rows.codes, at)
 
-    def _lifted(self, table: pa.Table, partials: Sequence[CellPartial]) -> list[LiftedColumns]:
+    def _lifted(
+        self, table: pa.Table, partials: Sequence[CellPartial], time: np.ndarray | None = None
+    ) -> list[LiftedColumns]:
         """What partials lift of some rows."""
         whole = SortedPartitions(table, (), ())
         columns = []
+        bits = one_array(table[MISSED]).to_numpy() if self.scheme.merging else NONE
         for each in partials:
-            selection, lifted = counted(Question(whole, each.planned.question.over))
-            values, _ = each.layout.inputs.columns("fold", lifted.columns, selection.length)
-            columns.append(LiftedColumns(values, selection.positions))
+            if each.part == BOUNDS:
+                reach: Any = self.assigners[each.spec]  # type: ignore[index]
+                lifted_columns = LiftedColumns((time, reach.reach(table, time).ends), None)  # type: ignore[arg-type]
+            else:
+                selection, lifted = counted(Question(whole, each.planned.question.over))
+                values, _ = each.layout.inputs.columns("fold", lifted.columns, selection.length)
+                lifted_columns = LiftedColumns(values, selection.positions)
+            if each.spec is not None and bits.any():
+                lifted_columns = lifted_columns.among(bits >> each.spec & 1 == 0)
+            columns.append(lifted_columns)
         whole.forget()
         return columns
 
@@ -316,11 +328,15 @@ class Operator:
     def _parts(self, limits: Limits | None) -> Iterator[pa.Table]:
         """The answers that are due, in parts where there are limits; what no window needs any more is let go."""
         upto = self.ended if self.scheme.by_time else 0
+        if self.scheme.merging:
+            self.state.late_count += self.settle()  # partials of rows that came late
         if self.emit != "updates" and (upto is None or not self.state.positions.ends_by(upto)):
             return
         if upto is not None:
             yield from self._given(self._ended_by(upto, limits), remember=False)
             self.state.positions.passes(upto)
+            if self.scheme.merging:
+                self.settle()
         self._let_go()
         if self.emit == "updates":
             yield from self._given(self._ended_by(MOST, limits), remember=True)
@@ -381,6 +397,9 @@ class Operator:
             cells.keep(self.state.positions.needed(cells))
             if self._coarse is not None and len(cells):
                 self._coarsen(self._coarse)
+            if self.scheme.merging and len(self.assigners) == 1:
+                alone: Any = self.assigners[0]
+                alone.coarsen(cells)
         if self.scheme.by_time and self.emit != "changes":
             self.state.forget_keys()
 
@@ -390,6 +409,15 @@ class Operator:
         ended = self._edges.floor(self.state.positions.reached_by(cells.key))
         starts = edges.floor(cells.at)
         cells.coarsen(np.where((cells.at < ended) & (starts <= cells.at), starts, cells.at))
+
+    def settle(self) -> int:
+        """Let go of all of windows that merge and have been answered; gives how many rows there were."""
+        positions, rows = self._by_time, 0
+        if positions.passed > LEAST:
+            for spec in self.scheme.merging:
+                sessions: Any = positions.assigners[spec]
+                rows += sessions.settle(self.state.cells, self.state.buffer, positions.passed)
+        return rows
 
     # Odds and ends
 

@@ -22,6 +22,7 @@ from sash.engine.evaluating import evaluation_of
 from sash.engine.memo import Memo
 from sash.engine.streams.assigners import assigner_of
 from sash.engine.streams.assigners.base import Assigner
+from sash.engine.streams.assigners.session import MISSED, bounds_layout
 from sash.engine.streams.buffer import Buffer, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.formats import PartialFormat, format_of
 from sash.engine.streams.keys import check_key
@@ -44,8 +45,10 @@ from sash.windows.over import Over
 NONE = np.zeros(0, np.int64)
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 FAR = 2**63 - 1
+BOUNDS_FORMAT = 1
 FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
 POINTS = "points"  # partials of all rows of a slice
+BOUNDS = "bounds"  # of cells whose windows merge: where their rows begin, and up to where they reach
 ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.span_cells
 
 
@@ -55,6 +58,7 @@ class CellPartial(NamedTuple):
     layout: PartialLayout
     planned: PlannedQuery
     part: str = POINTS
+    spec: int | None = None  # the extent that it is of alone, where windows merge
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,8 @@ class Scheme:
         spans = self.settings.spans
         if spans is not None and (own := [name for name in names if name in (FIRST, SHARE, SPENT)]):
             raise SashError(f"a stream of spans cannot have a column {own[0]}, which Sash adds itself; rename it")
+        if MISSED in names and self.merging:
+            raise SashError(f"a stream with sessions cannot have a column {MISSED}, which Sash adds itself; rename it")
         if not self.known:
             named = [("time" if spans is None else "span", self.settings.time)]
             named += [] if spans is None else [("span", spans.start), ("pair", spans.pair)]
@@ -132,6 +138,16 @@ class Scheme:
         if settings.watermark is not None and settings.time is None:
             raise SashError("watermark needs time=, the column that it is behind")
         mine.check_beside(first)
+
+    @cached_property
+    def merging(self) -> tuple[int, ...]:
+        """The numbers of the extents whose windows merge."""
+        return tuple(spec for spec, each in enumerate(self.assigners) if each.merges)
+
+    @property
+    def by_cells(self) -> bool:
+        """Whether cells say which windows there are; otherwise rows that are buffered do."""
+        return bool(self.folded or self.spans or self.merging)
 
     def _check_weights(self, call: Call) -> None:
         """Refuse what only events that last have, where there are none."""
@@ -324,7 +340,9 @@ class Scheme:
         condition = question.call.condition
         names = tuple(column.key for column in question.columns)
         types = tuple(str(infer(column, self.query_schema)) for column in question.columns)
-        place = (names, None if condition is None else as_predicate(condition).key, dtypes, types)
+        place: Any = (names, None if condition is None else as_predicate(condition).key, dtypes, types)
+        if self.assigners[planned.spec].merges:
+            place = (*place, str(planned.query.extent))
         return lifted.aggregate.of(dtypes), place
 
     @cached_property
@@ -339,8 +357,25 @@ class Scheme:
             assert planned.lifted is not None
             dtypes = tuple(column.dtype for column in planned.lifted.columns)
             layout = (PartialLayout if aggregate.compiled else ObjectLayout)(aggregate, dtypes)
-            partials.append(CellPartial(layout, planned, self._part(aggregate, planned)))
-        return (*partials, *(each._replace(part=BEYOND) for each in partials if each.part == ENDS))
+            spec = planned.spec if planned.spec in self.merging else None
+            partials.append(CellPartial(layout, planned, self._part(aggregate, planned), spec))
+        bounds = [CellPartial(bounds_layout(), self.planned[k], BOUNDS, spec)
+                  for spec in self.merging for k in self._first_of(spec)]  # fmt: skip
+        return (*partials, *(each._replace(part=BEYOND) for each in partials if each.part == ENDS), *bounds)
+
+    def _first_of(self, spec: int) -> list[int]:
+        """The first query of an extent."""
+        return [k for k, each in enumerate(self.planned) if each.spec == spec][:1]
+
+    @cached_property
+    def bounds(self) -> dict[int, int]:
+        """Of each extent whose windows merge, the number of the partial that has the bounds of cells."""
+        return {each.spec: k for k, each in enumerate(self.partials) if each.part == BOUNDS and each.spec is not None}
+
+    @cached_property
+    def own_partials(self) -> dict[int, tuple[int, ...]]:
+        """Of each such extent, the numbers of all partials that are of it alone."""
+        return {spec: tuple(k for k, each in enumerate(self.partials) if each.spec == spec) for spec in self.merging}
 
     def _part(self, aggregate: Aggregate, planned: PlannedQuery) -> str:
         """Of which rows of a slice a partial is."""
@@ -386,7 +421,13 @@ class Scheme:
             call = each.planned.query.call
             meant = getattr(call.aggregate, "origin", None) or making(aggregate)
             formats.append(format_of(aggregate.format, (meant, place), each.layout.partial.state, str(call)))
-        return (*formats, *(formats[k]._replace(meaning=f"{formats[k].meaning} {BEYOND}") for k in self.beyond))
+        beyond = [formats[k]._replace(meaning=f"{formats[k].meaning} {BEYOND}") for k in self.beyond]
+        bounds = []
+        for k in self.bounds.values():
+            extent, layout = self.partials[k].planned.query.extent, self.partials[k].layout
+            words = f"the bounds of {extent}"
+            bounds.append(format_of(BOUNDS_FORMAT, words, layout.partial.state, words))
+        return (*formats, *beyond, *bounds)
 
     @cached_property
     def partial_ids(self) -> tuple[str, ...]:

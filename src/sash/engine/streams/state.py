@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sash.engine.sizes import total_bytes
 from sash.engine.streams.assigners.base import Positions
+from sash.engine.streams.assigners.session import MISSED
 from sash.engine.streams.buffer import Buffer
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Changes, Updates
@@ -52,8 +53,7 @@ class StreamState:
         self._looked = FEW  # keys of which something was left when last looked
         self.cells = Cells([each.layout for each in scheme.partials])
         columns = columns_of(scheme.schema.empty_table(), scheme.needed)
-        columns = columns.append_column(FIRST, pa.array([], pa.int64())) if scheme.spans else columns
-        self.buffer = Buffer(columns.schema, arrival)
+        self.buffer = Buffer(with_further(scheme, columns.schema), arrival)
         spans = scheme.settings.spans
         self.lengths = Lengths() if spans is not None and spans.postpone == AUTO else None
         self.pairing = Pairing(scheme) if spans is not None and spans.pair is not None else None
@@ -186,6 +186,12 @@ class StreamState:
         for store in (self.cells, self.buffer):
             store.key = np.searchsorted(used, store.key)
         self.updates = self.updates.of_keys(used)  # windows of others have ended
+
+
+def with_further(scheme: Scheme, columns: pa.Schema) -> pa.Schema:
+    """The columns of rows, and those that Sash adds to them."""
+    further = [name for name, some in ((FIRST, scheme.spans), (MISSED, scheme.merging)) if some]
+    return pa.schema([*columns, *(pa.field(name, pa.int64()) for name in further)])
 
 
 def columns_of(table: pa.Table, names: Sequence[str]) -> pa.Table:

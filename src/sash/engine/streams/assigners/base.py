@@ -50,6 +50,22 @@ class AssignedStream(Protocol):
     def unit(self) -> str:
         """The unit of event times."""
 
+    @property
+    def specs(self) -> dict[Any, int]:
+        """The number of each extent, by its key."""
+
+    @property
+    def bounds(self) -> dict[int, int]:
+        """Of each extent whose windows merge, the number of the partial that has the bounds of cells."""
+
+    @property
+    def own_partials(self) -> dict[int, tuple[int, ...]]:
+        """Of each such extent, the numbers of all partials that are of it alone."""
+
+    @property
+    def buffered(self) -> tuple[int, ...]:
+        """The numbers of the queries for which rows are buffered."""
+
     def ticks(self, argument: str, interval: Interval) -> int:
         """How many units of event time an interval is."""
 
@@ -76,6 +92,7 @@ class Assigner(ABC):
     folds: ClassVar[bool] = True  # whether windows are made of slices; otherwise rows are buffered
     known_ends: ClassVar[bool] = True  # whether ends are known before they come, as early answers need it
     known_starts: ClassVar[bool] = True  # whether starts can be shown
+    merges: ClassVar[bool] = False  # whether rows to come join windows: these have bounds and partials of their own
     whole_rows: ClassVar[bool] = False  # whether rows may be set aside as they are numbered: all columns are kept
 
     def __init__(self, extent: Any, stream: AssignedStream) -> None:

@@ -27,6 +27,7 @@ class Behind(NamedTuple):
     last: np.ndarray | None
     watermark: int
     since: int | None  # where the first window may begin, if that is not at the beginning of time
+    rows: np.ndarray | None = None  # which rows of their batch they are, where that is known
 
 
 class Missed(NamedTuple):
