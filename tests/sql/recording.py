@@ -48,6 +48,9 @@ class Recording:
                 columns.append(source.tokens[item.alias].name if item.alias else source.shown(*item.span))
         return Frame(columns)
 
+    def columns(self, text):
+        return None  # so that what nobody named is called by its text
+
     def value(self, text):
         raise Asked(text)
 

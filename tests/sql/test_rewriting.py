@@ -157,7 +157,7 @@ def test_expressions_around_calls_stay_text():
         "end as d, interval '1' day + b, date '2020-01-01', t.c.d[0] + sum(a) over () from t"
     )
     assert found.text == (
-        "SELECT case when `row_number() over (order by a)` = 1 then upper(`b`) else cast(`max(c) over ()` as string) "
+        "SELECT case when COALESCE(`row_number() over (order by a)`, 0) = 1 then upper(`b`) else cast(`max(c) over ()` as string) "
         "end AS d, `interval '1' day + b` AS `interval '1' day + b`, `date '2020-01-01'` AS `date '2020-01-01'`, "
         "`t.c.d[0]` + `sum(a) over ()` AS `t.c.d[0] + sum(a) over ()` FROM computed_1"
     )
@@ -187,7 +187,7 @@ def test_groups_are_made_before_windows():
 def test_qualify_sees_the_names_of_the_list():
     found = rewritten("select a, rank() over (order by b) as r from t qualify r = 1 and a > 0 and count(*) over () > 2")
     assert found.text == (
-        "SELECT `a` AS `a`, `r` AS r FROM computed_2 WHERE (`r`) = 1 and `a` > 0 and `count(*) over ()` > 2"
+        "SELECT `a` AS `a`, COALESCE(`r`, 0) AS r FROM computed_2 WHERE (COALESCE(`r`, 0)) = 1 and `a` > 0 and `count(*) over ()` > 2"
     )
 
 
@@ -253,7 +253,7 @@ def test_lambdas_keep_their_arguments():
 
 
 ERRORS = [
-    ("sum(a) over nope", "there is no window nope; none is defined before this"),
+    ("sum(a) over nope", "there is no window nope; there is no WINDOW clause"),
     ("sum(a) over (nope order by b)", "there is no window nope"),
     ("sum(a) over", "OVER takes a window in parentheses or the name of one"),
     ("sum(a) over (order by)", "an expression to order by is missing"),
@@ -318,7 +318,13 @@ def test_what_is_wrong_is_said_with_its_place(call, sentence):
         ("select sum(a) over (w order by c) from t window w as (order by b)", "has an ORDER BY already"),
         ("select sum(a) over (w partition by c) from t window w as (order by b)", "PARTITION BY of its own"),
         ("select sum(a) over (w rows 1 preceding) from t window w as (order by b rows 2 preceding)", "has a frame"),
-        ("select sum(a) over v from t window v as (w), w as (order by b)", "there is no window w"),
+        ("select sum(a) over v from t window v as (u), w as (order by b)", "there is no window u; there are v, w"),
+        ("select sum(a) over v from t window v as (w rows 1 preceding), w as v", "extend each other, in a circle"),
+        (
+            "select * from (select sum(a) over w from t window v as (order by b)) window w as (order by a)",
+            "there is no window w; there are v",
+        ),
+        ("select a in (select sum(a) over w from t) from t window w as (order by a)", "there is no window w"),
         ("select a,, sum(a) over () from t", "an expression is missing in the list of SELECT"),
         ("select sum(a) over () from t; select 1", "one statement at a time"),
         (";", "query must not be empty"),

@@ -37,7 +37,11 @@ QUERIES = [
     "select max(struct(y, x)) over (partition by k), min(array(x, y)) over (partition by k) from t",
     "select r'a\\', sum(y) over (partition by k) from t",
     "select nth_value(x, 1, true) over (partition by k order by y), sum(x) respect nulls over (partition by k) from t",
-    "select sum(y) over w2 from t window w as (partition by k), w2 as w",
+    "select sum(y) over w2 from t window w2 as w, w as (partition by k)",
+    "select * from (select sum(v) over w, count(*) over w from t) window w as (partition by k)",
+    "select *, sum(y) over w from (select k, y, approx_count_distinct(v) over w from t) window w as (partition by k)",
+    "select * from (with c as (select k, max(x) over w from t) select * from c union select k, 1 from c) window w as (partition by k)",
+    "select * from u join (select k, sum(x) over w as s from t) using (k) window w as (partition by k order by y)",
     "select k, max(y) m, rank() over (partition by 1 order by max(y) desc) from t group by all",
     "select *, sum(1) over (partition by 1 order by id) c from pv",
     "select 1 as one, sum(`1`) over (partition by 1 order by id) c from pv",
@@ -82,14 +86,62 @@ QUERIES = [
 ]
 
 
+def fields(frame):
+    """What columns are called, of what type they are, and whether they may be NULL."""
+    return [(field.name, field.dataType, field.nullable) for field in frame.schema]
+
+
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_same_rows_come(spark, monkeypatch, query):
     monkeypatch.setattr(dispatch, "is_left", lambda *_: False)
-    mine, theirs = sash.sql(query, spark=spark).collect(), spark.sql(query).collect()
+    mine, theirs = sash.sql(query, spark=spark), spark.sql(query)
+    assert fields(mine) == fields(theirs)
+    mine, theirs = mine.collect(), theirs.collect()
     mine, theirs = [tuple(row) for row in mine], [tuple(row) for row in theirs]
     if "order by" not in query.rpartition(")")[2]:
         mine, theirs = sorted(mine, key=repr), sorted(theirs, key=repr)
     assert repr(mine) == repr(theirs)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "count(x) over w, count_if(x > 1) over w + 1, row_number() over w, ntile(2) over w, rank() over w, cume_dist() over w",
+        "first(y) over w, max_by(k, y) over w, any_value(y) over w, bool_and(y > 1) over w, string_agg(k, '-') over w",
+        "lead(y) over w, lag(y, 2) over w, nth_value(y, 2) over w, nth_value(y, 2) ignore nulls over w",
+        "median(x) over v, mode(k) over v, percentile_cont(0.5) within group (order by y) over v, percentile(x, 0.1) over v",
+        "stddev(x) over w, var_pop(x) over w, corr(x, y) over w, regr_slope(x, y) over w, regr_count(x, y) over w",
+        "sum(v) over w, avg(v) over w, avg(x) over w, sum(x) over w, min(v) over w, max(k) over w, bit_and(x) over w",
+        "sum(y) over (partition by k order by y, v desc nulls last rows between 1 preceding and 1 following), x",
+        "sum(y) over (partition by k order by y desc range between current row and 2 following) - y, t.*, max(t.v) over v",
+        "sum(interval '1' day * x) over w, avg(interval '1' day * x) over w, min(interval '1' day * x) over w",
+        "upper(k), sum(count(*)) over (partition by k), max(sum(y)) over (partition by k)",
+        "x as a, a + 1, a + sum(y) over w, 2 * a",
+    ],
+)
+def test_a_query_may_go_from_spark_to_sash_without_a_change_of_schema(spark, monkeypatch, listed):
+    monkeypatch.setattr(dispatch, "is_left", lambda *_: False)
+    query = f"select {listed} from t {'group by k ' * ('count(*)' in listed)}window w as (v order by y), v as (partition by k)"
+    plain = (
+        query.replace("v as", "spare as")
+        .replace("(v order", "(partition by k order")
+        .replace("over v", "over (partition by k)")
+    )
+    assert fields(sash.sql(query, spark=spark)) == fields(spark.sql(plain))
+
+
+def test_what_spark_does_not_have_is_called_as_it_is_written(spark):
+    listed = (
+        "sum(x) over w, sum(distinct x) over w, max(x) over w + count(distinct k) over w, max(v) over (order by v) as m"
+    )
+    found = sash.sql(f"select {listed} from t window w as (partition by k)", spark=spark)
+    rows = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+    assert found.columns == [
+        f"sum(x) OVER (PARTITION BY k {rows})",
+        "sum(distinct x) over w",
+        "max(x) over w + count(distinct k) over w",
+        "m",
+    ]
 
 
 def test_case_counts_where_the_session_says_so(spark):

@@ -52,6 +52,9 @@ class Session(Protocol):
     def frame(self, text: str) -> Any:
         """The DataFrame of a query; Spark looks at it, but does not run it."""
 
+    def columns(self, text: str) -> list[str] | None:
+        """The names of the columns of a query; None where Spark does not accept it."""
+
     def value(self, text: str) -> Any:
         """What an expression without columns is."""
 

@@ -173,7 +173,7 @@ def item(source: Source, lo: int, hi: int) -> Item:
     if hi - lo < 2 or not last.is_name or last.word in NO_ALIAS or _in_call(source, lo, hi):
         return Item((lo, hi))
     before = source.tokens[hi - 2]
-    ends = before.kind in (QUOTED, STRING, NUMBER) or before.word in (")", "]", "*")
+    ends = before.kind in (QUOTED, STRING, NUMBER) or before.word in (")", "]")
     ends = ends or (before.kind == WORD and before.word not in NO_OPERAND)
     unit = last.word.removesuffix("S") in UNITS and source.word(hi - 3) in ("INTERVAL", "-", "TO")
     return Item((lo, hi - 1), hi - 1) if ends and not unit else Item((lo, hi))

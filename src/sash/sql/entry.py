@@ -44,6 +44,15 @@ class SparkSide:
             self._known[text] = frame
         return self._known[text]
 
+    def columns(self, text: str) -> list[str] | None:
+        """The names of the columns of a query; None where Spark does not accept it."""
+        try:
+            return list(self.frame(text).columns)
+        except Exception as error:
+            if text_queries.refusal(error) is None:
+                raise
+            return None
+
     def value(self, text: str) -> Any:
         """What an expression without columns is."""
         return self.frame(f"SELECT {text}").collect()[0][0]

@@ -9,6 +9,7 @@ from sash.errors import SashError
 from sash.sql import blocks, dispatch
 from sash.sql.around import NamedQuery, Scope, Session
 from sash.sql.selecting import Selecting, Unanswered
+from sash.sql.spelling import spelled_out
 from sash.sql.syntax import Called, Span, Windowed
 from sash.sql.tokens import Source
 from sash.sql.windows import definitions, resolved
@@ -25,6 +26,8 @@ class Rewriting:
     session: Session
     depth: int = 0
     known: dict[int, str] = field(default_factory=dict)  # queries in brackets, by their place
+    around: dict[int, Mapping[str, Windowed]] = field(default_factory=dict)  # their windows, of a select around them
+    named: Mapping[str, Windowed] = field(default_factory=dict)  # those of the query that is being read
 
     def top(self, lo: int, hi: int, scope: Scope) -> str:
         """The whole query, with the tables that it was given."""
@@ -78,6 +81,7 @@ class Rewriting:
             if place >= hi or not source.tokens[place].is_name or opened >= hi:
                 raise source.error("WITH takes queries such as t AS (SELECT …)", min(place, len(source.tokens) - 1))
             closed = source.closing[opened]
+            self.around[opened] = self.named
             body = self.nested(opened, scope.inside(named, recursive))
             head = source.text[source.tokens[start].start : source.tokens[opened].end]
             named.append(NamedQuery(source.tokens[start].name, f"{head}{body})"))
@@ -103,10 +107,12 @@ class Rewriting:
             if self.depth == DEEPEST:
                 raise self.source.error(f"a query may have {DEEPEST} levels of queries, this is one more", opened)
             self.depth += 1
+            named, self.named = self.named, self.around.get(opened, {})
             try:
                 self.known[opened] = self.query(opened + 1, self.source.closing[opened], scope)
             finally:
                 self.depth -= 1
+                self.named = named
         return self.known[opened]
 
     def is_small(self, block: blocks.Block, scope: Scope) -> bool:
@@ -127,7 +133,9 @@ class Rewriting:
         """A select: as it is, or of columns that Sash has computed."""
         source = self.source
         block = blocks.block(source, lo, hi)
-        named = definitions(source, *block.windows) if block.windows else {}
+        named = definitions(source, *block.windows) if block.windows else self.named
+        for opened in blocks.queries(source, *block.clauses.get("FROM", (0, 0))):
+            self.around[opened] = named  # a derived table without WINDOW has the windows of its select, as in Spark
         places = [each.span for each in block.items] + ([block.qualify] if block.qualify else [])
         calls = [each for span in (*places, *(span for _, span in block.tail)) for each in blocks.calls(source, *span)]
         for word in ("FROM", "WHERE", "GROUP", "HAVING"):
@@ -142,7 +150,7 @@ class Rewriting:
             if dispatch.is_ours(source, called, windows[called.span], self.session.has_function)
         ]
         if not ours:
-            return self.left_to_spark(lo, hi, scope)
+            return self.as_it_is(block, scope, windows, calls)
         try:
             left = self.by_spark(block, scope, windows, calls, dispatch.is_left)
             return left or self.by_sash(block, scope, windows, ours)
@@ -158,8 +166,13 @@ class Rewriting:
             if shown is None:
                 raise
             if self.depth and not any(dispatch.only_ours(each, windows[each.span]) for each in calls):
-                return self.left_to_spark(lo, hi, scope)  # it may read columns of a query around it; Spark knows
+                return self.as_it_is(block, scope, windows, calls)  # it may read columns of a query around it
             raise shown from None
+
+    def as_it_is(self, block: blocks.Block, scope: Scope, windows: Windows, calls: list[Called]) -> str:
+        """The select as the user wrote it; windows of a select around it, which may be gone, are written out."""
+        around = calls if self.named and not block.windows else []
+        return spelled_out(self, block.span, around, windows, scope)
 
     def by_sash(self, block: blocks.Block, scope: Scope, windows: Windows, ours: list[Called]) -> str:
         """The select with these calls answered by Sash."""

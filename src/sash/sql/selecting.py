@@ -13,15 +13,17 @@ from functools import cached_property
 from typing import Any
 
 from sash.errors import SashError
-from sash.sql import atoms
+from sash.sql import atoms, unnamed
 from sash.sql.arguments import Reading
 from sash.sql.around import Scope, WholeQuery
 from sash.sql.blocks import Block, Item, calls
+from sash.sql.dispatch import only_ours
 from sash.sql.inner import Inner
+from sash.sql.spelling import spelled, spelled_out
 from sash.sql.syntax import Called, Span, Windowed, ordered
 from sash.sql.texts import quoted
 from sash.sql.tokens import Source
-from sash.sql.vocabulary import call_of, known
+from sash.sql.vocabulary import call_of, known, never_null
 from sash.sql.windows import window_of
 from sash.windows.over import Over
 
@@ -49,6 +51,7 @@ class Selecting:
         self.places: dict[str, int] = {}  # of the calls, by their names
         self.by_spark: list[str] = []
         self.aliases: dict[str, str] = {}  # of windowed items, and their texts
+        self.later: list[bool] = []  # which items may be computed from window calls
         groups = self.source.parts(*block.clauses["GROUP"]) if "GROUP" in block.clauses else []
         self.grouped = [self.source.same(*each) for each in groups]
 
@@ -92,12 +95,11 @@ class Selecting:
         names = [self.alias(each) for each in self.block.items]
         called = [bool(calls(self.source, *each.span)) for each in self.block.items]
         windowed: set[str | None] = set()
-        later = []
         for name, has, each in zip(names, called, self.block.items, strict=True):
-            later.append(has or bool(windowed & self.mentioned(*each.span)))
-            windowed |= {name} if later[-1] else set()
+            self.later.append(has or bool(windowed & self.mentioned(*each.span)))
+            windowed |= {name} if self.later[-1] else set()
         items = {}
-        for place in sorted(range(len(names)), key=lambda place: later[place]):
+        for place in sorted(range(len(names)), key=lambda place: self.later[place]):
             items[place] = self.item(place, self.block.items[place])
         return [items[place] for place in range(len(names))]
 
@@ -105,15 +107,30 @@ class Selecting:
     def listed(self) -> dict[tuple[str, ...], str]:
         """What the list has, by what it is made of: the names it has there."""
         listed = {}
-        for each in self.block.items:
+        for place, each in enumerate(self.block.items):
             lo, hi = each.span
             if each.alias is not None:
                 listed[self.source.same(lo, hi)] = self.source.tokens[each.alias].text
             elif self.source.tokens[hi - 1].is_name and not calls(self.source, lo, hi):
                 listed[self.source.same(lo, hi)] = quoted(self.source.tokens[hi - 1].name)
             else:
-                listed[self.source.same(lo, hi)] = quoted(self.source.shown(lo, hi))
+                listed[self.source.same(lo, hi)] = quoted(self.spark_names.get(place) or self.source.shown(lo, hi))
         return listed
+
+    @cached_property
+    def spark_names(self) -> dict[int, str]:
+        """What Spark calls windowed expressions without an alias, by their places in the list."""
+        items = []
+        for place, item in enumerate(self.block.items):
+            called = calls(self.source, *item.span)
+            by_spark = not any(only_ours(each, self.windows[each.span]) for each in called)
+            text = spelled_out(self.query, item.span, called, self.windows, self.scope) if by_spark else "NULL"
+            alias = "" if item.alias is None else f" AS {self.source.tokens[item.alias].text}"
+            width = len(self.inner.items[place][1]) if place in self.inner.items else 1
+            items.append(unnamed.Listed(text + alias, width, by_spark and not alias and self.later[place]))
+        return unnamed.names(
+            items, lambda listed: self.session.columns(self.scope.before(f"SELECT {listed} {self.body}"))
+        )
 
     def alias(self, item: Item) -> str | None:
         """The name an expression is given."""
@@ -139,7 +156,7 @@ class Selecting:
         if len(text) > LONGEST:
             raise self.source.error("this is too long with the expressions that its names stand for", lo)
         if item.alias is None:
-            return f"{text} AS {quoted(self.source.shown(lo, hi))}"
+            return f"{text} AS {quoted(self.spark_names.get(place) or self.source.shown(lo, hi))}"
         alias_text = self.source.tokens[item.alias].text
         self.aliases[str(self.alias(item))] = f"({text})"
         return f"{text} AS {alias_text}"
@@ -205,7 +222,9 @@ class Selecting:
                 text += self.listed[source.same(start, end)]
             elif part.called is not None:
                 alone = item is not None and part.span == item.span
-                text += quoted(self.computed(part.called, item if alone else None))
+                name = self.computed(part.called, item if alone else None)
+                filled = item is not None and name in self.over and never_null(self.over[name].call)
+                text += f"COALESCE({quoted(name)}, 0)" if filled else quoted(name)
             elif part.kind == atoms.OUTPUT:
                 text += source.cut(start, end) if output else self.aliases[source.folded(start)]
             else:
@@ -222,7 +241,9 @@ class Selecting:
         words = self.source.shown(*called.span)
         if called.span not in self.ours:
             self.by_spark.append(words)
-            self.names[same] = self.inner.text(self.spelled(called), words)
+            self.names[same] = self.inner.text(
+                spelled(self.query, called, self.windows[called.span], self.scope), words
+            )
             return self.names[same]
         alias = self.source.tokens[item.alias].name if item is not None and item.alias is not None else words
         name = self.names[same] = self.inner.unused(alias)
@@ -236,27 +257,6 @@ class Selecting:
                 raise
             raise self.source.error(str(error), called.span[0]) from None
         return name
-
-    def spelled(self, called: Called) -> str:
-        """A call of Spark's, with what the name of its window stands for."""
-        window, source = self.windows[called.span], self.source
-        start = called.span[0]
-        words = []
-        if window.partition:
-            words.append(
-                "PARTITION BY " + ", ".join(self.query.left_to_spark(*each, self.scope) for each in window.partition)
-            )
-        if window.order:
-            lo, hi = window.order[0].span[0], window.order[-1].span[1]
-            while source.word(hi) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
-                hi += 1
-            words.append("ORDER BY " + self.query.left_to_spark(lo, hi, self.scope))
-        if window.frame is not None:
-            lo = hi = window.frame.place
-            while hi < len(source.tokens) and source.word(hi) != ")":
-                hi = source.after(hi)
-            words.append(self.query.left_to_spark(lo, hi, self.scope))
-        return f"{self.query.left_to_spark(start, called.over, self.scope)} OVER ({' '.join(words)})"
 
 
 def _in_sql(sentence: str) -> str:

@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from sash import functions as sf
-from sash.algebra import Call
+from sash.algebra import Aggregate, Call
 from sash.algebra.catalogue import builtin
 from sash.algebra.catalogue import declaring as d
-from sash.algebra.window_function import MANY, CountDistinct
+from sash.algebra.window_function import MANY, CountDistinct, RankFunction
 from sash.errors import SashError
 from sash.expressions.columns import Order
 from sash.sql.named_functions import NAMES, OF_SPANS, REGISTERED, NamedFunction
@@ -52,6 +52,16 @@ def call_of(called: Called, arguments: Arguments, spans: bool = False) -> Call:
     if called.from_last and not (named is not None and named.function.takes(d.FROM_LAST)):
         raise SashError(f"FROM LAST is for nth_value, got {called.name}")
     return call if called.condition is None else call.filter(arguments.column(called.condition))
+
+
+def never_null(call: Call) -> bool:
+    """Whether a call answers a number for every row, as counts and ranks do, so that Spark knows it as not NULL."""
+    what = call.aggregate
+    if isinstance(what, RankFunction):
+        return call.condition is None and not call.order
+    return isinstance(what, CountDistinct) or (
+        isinstance(what, Aggregate) and what.origin is not None and type(what.empty) is int
+    )
 
 
 def order_of(key: Ordered, arguments: Arguments) -> Any:

@@ -34,7 +34,7 @@ def resolved(source: Source, window: Windowed, named: Mapping[str, Windowed]) ->
         return window
     name = source.tokens[window.base].name
     if name.lower() not in named:
-        known = f"; there are {', '.join(named)}" if named else "; none is defined before this"
+        known = f"; there are {', '.join(named)}" if named else "; there is no WINDOW clause"
         raise source.error(f"there is no window {name}{known}", window.base)
     base = named[name.lower()]
     if window.only_base:
@@ -51,20 +51,35 @@ def resolved(source: Source, window: Windowed, named: Mapping[str, Windowed]) ->
 
 
 def definitions(source: Source, lo: int, hi: int) -> dict[str, Windowed]:
-    """The windows that a WINDOW clause defines, by their names in lower case."""
-    windows: dict[str, Windowed] = {}
+    """The windows that a WINDOW clause defines, by their names in lower case; each may name any of the others."""
+    written: dict[str, Windowed] = {}
     for start, stop in source.parts(lo, hi):
         if source.word(start + 1) != "AS" or stop < start + 3 or stop != source.after(start + 2):
             raise source.error("WINDOW takes definitions such as w AS (ORDER BY x)", min(start, hi - 1))
         name = source.tokens[start].name.lower()
-        if name in windows:
+        if name in written:
             raise source.error(f"the window {source.tokens[start].name} is defined twice", start)
         if source.word(start + 2) == "(":
-            window = windowed(source, start + 3, source.closing[start + 2])
+            written[name] = windowed(source, start + 3, source.closing[start + 2])
         else:
-            window = Windowed(start + 2, base=start + 2)
-        windows[name] = resolved(source, window, windows)
+            written[name] = Windowed(start + 2, base=start + 2)
+    windows: dict[str, Windowed] = {}
+    while len(windows) < len(written):
+        ready = {
+            name: resolved(source, window, written | windows)
+            for name, window in written.items()
+            if name not in windows and (_base(source, window) in windows or _base(source, window) not in written)
+        }
+        if not ready:
+            window = next(window for name, window in written.items() if name not in windows)
+            raise source.error("the windows extend each other, in a circle", window.place)
+        windows |= ready
     return windows
+
+
+def _base(source: Source, window: Windowed) -> str | None:
+    """The name, in lower case, of the window that another one extends."""
+    return None if window.base is None else source.tokens[window.base].name.lower()
 
 
 def window_of(source: Source, window: Windowed, offsets: Offsets) -> WindowSpec:
