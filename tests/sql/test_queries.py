@@ -125,6 +125,43 @@ def test_names_and_types_are_those_of_spark(spark, t):
     assert [(each.name, each.dataType) for each in mine] == [(each.name, each.dataType) for each in theirs]
 
 
+WITHOUT_ORDER = [
+    ("row_number() over ()", "row_number() over (order by k, x, y, d, n)"),
+    ("row_number() over (partition by n)", "row_number() over (partition by n order by k, x, y, d)"),
+    ("lead(y) over (), lag(y, 2, 0) over ()", "lead(y) over (order by k, x, y), lag(y, 2, 0) over (order by k, x, y)"),
+    ("ntile(2) over ()", "ntile(2) over (order by k, x, y)"),
+    ("sum(y) over (rows 1 preceding)", "sum(y) over (order by k, x, y rows 1 preceding)"),
+    (
+        "count(distinct x) over (partition by k rows between 1 preceding and 1 following)",
+        "count(distinct x) over (partition by k order by x, y rows between 1 preceding and 1 following)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("without", "ordered"), WITHOUT_ORDER)
+def test_without_an_order_rows_are_in_that_of_the_columns(t, without, ordered):
+    with pytest.warns(SashWarning, match="has no ORDER BY: its rows are in the order of k, x, y, d, n, so that"):
+        found = sash.sql(f"select y, {without} from t order by y", t=t.repartition(3)).collect()
+    assert [tuple(row) for row in found] == rows(f"select y, {ordered} from t order by y", t=t)
+
+
+def test_without_an_order_groups_are_in_that_of_what_they_are_made_by(t):
+    with pytest.warns(SashWarning, match="in the order of k, sum"):
+        query = "select k, sum(x), row_number() over () r from t group by 1 order by r desc"
+        assert [tuple(row) for row in sash.sql(query, t=t).collect()] == [("b", 4, 2), ("a", 4, 1)]
+    with pytest.warns(SashWarning, match="in the order of "):
+        assert sash.sql("select sum(count(*)) over (rows 1 preceding) from t group by upper(k)", t=t).count() == 2
+        assert sash.sql("select row_number() over ()", t=t).collect() == [(1,)]
+    with pytest.raises(SashError, match="there is no column to order by"):
+        sash.sql("select row_number() over () from (select map(1, 2) as m)", t=t)
+
+
+def test_two_columns_of_one_name_are_both_in_the_order(t):
+    with pytest.warns(SashWarning, match="in the order of k, x, y, d, n, k, x, y, d, n"):
+        query = "select a.y, b.y, row_number() over () r from t a join t b on a.k = b.k and a.y < b.y order by r"
+        assert [tuple(row) for row in sash.sql(query, t=t).collect()] == [(1, 2, 1), (3, 4, 2), (3, 5, 3), (4, 5, 4)]
+
+
 def test_parameters(t):
     query = "select sum(x + ?) over (order by y), ? from t where y > ? order by y"
     assert rows(query, args=[10, "p", 2], t=t) == [(None, "p"), (12, "p"), (24, "p")]

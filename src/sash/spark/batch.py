@@ -65,7 +65,7 @@ def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[ReadColumns, 
     checked_columns = checked(columns, frame.columns, names_of)
     inputs = ReadColumns(frame, tuple(checked_columns))
     for name, over in checked_columns.items():
-        if not over.window.order and not over.window.others and _needs_order(over):
+        if over.follows_rows:
             raise SashError(f"{name}: {over.call} needs an orderBy on Spark, where rows have no order of their own")
     pairs = pairings(inputs, {name: _whole(over) for name, over in checked_columns.items() if over.window.others})
     expressions = {name: inputs.read(_whole(over)) for name, over in checked_columns.items() if not over.window.others}
@@ -78,14 +78,6 @@ def _whole(over: Over) -> Over:
     if window.order or window.frame.kind != "range":
         return over
     return replace(over, window=replace(window, given=None))
-
-
-def _needs_order(over: Over) -> bool:
-    """Whether an expression depends on the order of the rows within a partition."""
-    function, frame = over.call.aggregate, over.window.frame
-    if function.framed:
-        return frame.kind == "rows" and not (frame.start.is_unbounded and frame.end.is_unbounded)
-    return not over.call.order and function.by_row
 
 
 def _exchanged(

@@ -28,6 +28,7 @@ class Inner:
         self.texts: dict[str, str] = {}
         self.placeholders: set[int] = set()
         self.outputs: list[str] = []
+        self.everything: list[tuple[str, str]] | None = None  # all that is selected from: names here, types
 
     def unused(self, words: str) -> str:
         """A name like these words that no other column has, and that no query can spell."""
@@ -82,6 +83,13 @@ class Inner:
             self.texts[text] = self.text(text, words)
         return self.texts[text]
 
+    def all_columns(self, body: str) -> list[tuple[str, str]]:
+        """The names here, and the types, of all columns that are selected from."""
+        if self.everything is None:
+            types = self.query.session.frame(self.scope.before(f"SELECT * {body}")).dtypes
+            self.everything = [(self.unused(name), dtype) for name, dtype in types]
+        return self.everything
+
     def aggregated(self, text: str) -> bool:
         """Whether an expression aggregates the rows of a group, or reads none of them."""
         return any(known(name) for name in _CALLED.findall(text)) or not re.search(r"[^\W\d]", text)
@@ -102,6 +110,9 @@ class Inner:
             raise SashError("GROUP BY ALL does not tell what window calls read from what is listed; name the groups")
         texts += [f"{text} AS {quoted(name)}" for text, name in self.extras]
         names += [name for _, name in self.extras]
+        if self.everything is not None:
+            texts.append("*")
+            names += [name for name, _ in self.everything]
         if not texts:
             texts, names = ["TRUE"], [self.unused("row")]
         text = f"SELECT {head}{' ' * bool(head)}{', '.join(texts)} {body}"

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from sash.errors import SashError
-from sash.sql import atoms, unnamed
+from sash.sql import atoms, unnamed, unordered
 from sash.sql.arguments import Reading
 from sash.sql.around import Scope, WholeQuery
 from sash.sql.blocks import Block, Item, calls
@@ -249,14 +249,19 @@ class Selecting:
         name = self.names[same] = self.inner.unused(alias)
         self.places[name] = called.span[0]
         try:
-            self.over[name] = call_of(called, self.reading).over(
-                window_of(self.source, self.windows[called.span], self.reading)
-            )
+            over = call_of(called, self.reading).over(window_of(self.source, self.windows[called.span], self.reading))
+            self.over[name] = self.in_some_order(over, words) if over.follows_rows else over
         except SashError as error:
             if "\nline " in str(error):
                 raise
             raise self.source.error(str(error), called.span[0]) from None
         return name
+
+    def in_some_order(self, over: Over, words: str) -> Over:
+        """A call that needs an order of the rows, where the query says none."""
+        groups = self.source.parts(*self.block.clauses["GROUP"]) if self.grouped else []
+        body = self.body if "FROM" in self.block.clauses else None
+        return unordered.in_order(over, words, unordered.keys(self.inner, body, groups))
 
 
 def _in_sql(sentence: str) -> str:

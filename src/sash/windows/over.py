@@ -44,5 +44,15 @@ class Over(Column):
             self.min_samples,
         )
 
+    @property
+    def follows_rows(self) -> bool:
+        """Whether the answers depend on an order of the rows of a partition that the window does not say."""
+        if self.window.order or self.window.others:
+            return False
+        function, frame = self.call.aggregate, self.window.frame
+        if function.framed:
+            return bool(frame.kind == "rows" and not (frame.start.is_unbounded and frame.end.is_unbounded))
+        return bool(not self.call.order and function.by_row)
+
     def _sql(self) -> tuple[str, int]:
         return f"{self.call} over ({self.window!r})", _WORD
