@@ -145,21 +145,32 @@ def test_without_an_order_rows_are_in_that_of_the_columns(t, without, ordered):
     assert [tuple(row) for row in found] == rows(f"select y, {ordered} from t order by y", t=t)
 
 
-def test_without_an_order_groups_are_in_that_of_what_they_are_made_by(t):
-    with pytest.warns(SashWarning, match="in the order of k, sum"):
-        query = "select k, sum(x), row_number() over () r from t group by 1 order by r desc"
-        assert [tuple(row) for row in sash.sql(query, t=t).collect()] == [("b", 4, 2), ("a", 4, 1)]
-    with pytest.warns(SashWarning, match="in the order of "):
-        assert sash.sql("select sum(count(*)) over (rows 1 preceding) from t group by upper(k)", t=t).count() == 2
-        assert sash.sql("select row_number() over ()", t=t).collect() == [(1,)]
+WITHOUT_ORDER_OF_COLUMNS = [
+    (
+        "select k, sum(x), row_number() over () r from t group by 1 order by r desc",
+        "k, sum",
+        [("b", 4, 2), ("a", 4, 1)],
+    ),
+    ("select sum(count(*)) over (rows 1 preceding) s from t group by upper(k) order by s", "upper", [(2,), (5,)]),
+    (
+        "select a.y, b.y, row_number() over () r from t a join t b on a.k = b.k and a.y < b.y order by r",
+        "k, x, y, d, n, k, x, y, d, n",
+        [(1, 2, 1), (3, 4, 2), (3, 5, 3), (4, 5, 4)],
+    ),
+    ("select row_number() over ()", "TRUE", [(1,)]),
+]
+
+
+@pytest.mark.parametrize(("query", "order", "answers"), WITHOUT_ORDER_OF_COLUMNS)
+def test_without_an_order_rows_are_in_that_of_what_they_are_made_of(t, query, order, answers):
+    with pytest.warns(SashWarning, match=f"has no ORDER BY: its rows are in the order of {order}"):
+        found = sash.sql(query, t=t)
+    assert [tuple(row) for row in found.collect()] == answers
+
+
+def test_without_an_order_or_a_column_that_has_one_there_is_no_answer(t):
     with pytest.raises(SashError, match="there is no column to order by"):
         sash.sql("select row_number() over () from (select map(1, 2) as m)", t=t)
-
-
-def test_two_columns_of_one_name_are_both_in_the_order(t):
-    with pytest.warns(SashWarning, match="in the order of k, x, y, d, n, k, x, y, d, n"):
-        query = "select a.y, b.y, row_number() over () r from t a join t b on a.k = b.k and a.y < b.y order by r"
-        assert [tuple(row) for row in sash.sql(query, t=t).collect()] == [(1, 2, 1), (3, 4, 2), (3, 5, 3), (4, 5, 4)]
 
 
 def test_parameters(t):
