@@ -15,8 +15,7 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from sash import SashError
-from sash.engine.streams import logged, shard
-from sash.engine.streams import operator as operators
+from sash.engine.streams import logged, shard, state
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Scheme
@@ -182,7 +181,7 @@ def simulated(chance: random.Random, draw: Drawn):
     with ExitStack() as stack:
         stack.enter_context(one_thread())
         for owner, name, value in [
-            (shards.Sent, "limits", draw.limits), (operators, "FEW", draw.keys), (shards, "_kept", {}),
+            (shards.Sent, "limits", draw.limits), (state, "FEW", draw.keys), (shards, "_kept", {}),
             (shards, "opened", opened), (streaming_boards, "opened", opened),
             (streaming_boards, "TaskContext", _Context),
             (shard, "os", SimpleNamespace(urandom=chance.randbytes)), (shard, "time", SimpleNamespace(time=time)),

@@ -120,7 +120,7 @@ def narrowing(columns: Iterable[Any], names: Sequence[str]) -> Narrowing:
 
     >>> from sash import col
     >>> narrowing(["a", (col("a") + 1).alias("next")], ["a", "b"])
-    Narrowing(computed={"next'": a + 1}, names=[('a', 'a'), ("next'", 'next')])
+    Narrowing(computed={"next'": a + 1 AS next}, names=[('a', 'a'), ("next'", 'next')])
     """
     computed: dict[str, Column] = {}
     taken: list[tuple[str, str]] = []
