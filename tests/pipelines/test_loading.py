@@ -185,6 +185,7 @@ def test_the_schema_knows_what_the_model_knows():
         ('mode = "both"', "got 'both'"),
         ("starts = 3", "starts must be true or false, got 3"),
         ('emit = "often"', "got 'often'"),
+        ('fill = "next"', "got 'next'"),
         ("name = 5", "name must be text, got 5"),
         ('name = "a b"', "name must be a word: .*, got 'a b'"),
     ],

@@ -252,6 +252,24 @@ def test_windows_that_count_rows(folder):
     assert len(found) > 20
 
 
+def test_windows_without_events_are_filled_across_restarts(folder):
+    whole = events(300).filter(pa.array([k % 60 < 9 for k in range(300)]))
+    calls = {"n": sf.count(), "peak": sf.max("load")}
+    for part in range(2):
+        folder.add(whole.slice(part * 22, 22 + part))
+        board = sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds")
+        folder.run(board.query(calls, range="10 seconds", slide="5 seconds").results(fill="previous"))
+    plain = sash.stream(whole, time="ts", key="plug").query(calls, range="10 seconds", slide="5 seconds")
+    until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
+    ended = [row for row in plain.results().to_pylist() if row["window_end"] <= until]
+    last = {row["plug"]: row["window_end"] for row in ended}
+    expected = [row for row in plain.results(fill="previous").to_pylist() if row["window_end"] <= last[row["plug"]]]
+    assert len(expected) > 1.5 * len(ended)
+    assert in_order(folder.found()) == in_order(expected)
+    with pytest.raises(SashError, match="windows without events are known behind the watermark"):
+        hours(minutes(folder.stream(), watermark="8 seconds").results(fill=True))
+
+
 def minutes(source, **settings):
     return sash.stream(source, time="ts", key="plug", **settings).query("n", sf.count(), range="1 minute")
 

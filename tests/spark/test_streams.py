@@ -46,6 +46,17 @@ def test_windows_by_time(events, key, calls):
         assert all(same(mine[name], theirs[name]) for name in theirs)
 
 
+@pytest.mark.parametrize("calls", [PARTIALS, ROWS], ids=["partials", "rows"])
+def test_windows_without_events_are_filled(events, calls):
+    found = []
+    for board in boards(events.where("id % 100 < 7"), time="ts", key="plug"):
+        results = board.query(calls, range="10 seconds").results(fill="previous" if calls is ROWS else True)
+        found.append(sorted_rows(results if isinstance(results, pa.Table) else results.toArrow()))
+    assert len(found[0]) > 100
+    for mine, theirs in zip(*found, strict=True):
+        assert all(same(mine[name], theirs[name]) for name in theirs)
+
+
 def test_windows_by_count_follow_time(events):
     found = []
     for board in boards(events.where("ts is not null"), time="ts", key="plug"):

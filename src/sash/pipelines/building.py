@@ -175,7 +175,7 @@ def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansSt
         with at(loaded, "steps", number, "queries", place):
             board = board.query(calls, range=_extent(query.range), slide=_extent(query.slide), using=query.using)
     with at(loaded, "steps", number):
-        built.frames[step.name] = board.results(emit=step.emit, starts=step.starts)
+        built.frames[step.name] = board.results(emit=step.emit, starts=step.starts, fill=step.fill)
         built.boards[step.name] = board
 
 

@@ -129,7 +129,7 @@ def start(loaded: Loaded, built: Built, flow: Flow, targets: list[writing.Target
         return connector.start(connector.shaped(frame, target), target, query)
     step = next(each for each in loaded.pipeline.steps if each.name == flow.taken)
     if flow.late and isinstance(step, StreamStep | SpansStep):
-        frame = built.boards[flow.taken].results(emit=step.emit, starts=step.starts, late=True)
+        frame = built.boards[flow.taken].results(emit=step.emit, starts=step.starts, fill=step.fill, late=True)
         for malformed in messages_of(loaded, built, flow.taken).values():
             frame = messages.beside_answers(frame, malformed)
     parts = []

@@ -141,6 +141,7 @@ class Queries(Part):
     slicer: Literal["panes", "pairs", "cutty"] | None = None
     emit: Literal["final", "changes", "updates"] = "final"
     starts: bool = Field(False, description="whether answers have the starts of their windows, too")
+    fill: Literal[False, True, "previous"] = Field(False, description="whether windows without events have a row, too")
     queries: list[Query] = Field(min_length=1)
 
 

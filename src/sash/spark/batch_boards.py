@@ -140,9 +140,9 @@ class SparkSource(Source):
         )
         return Read(self.frame.withColumns(columns) if columns else self.frame, settings, queries, computed)
 
-    def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
+    def results(self, board: Any, emit: str, starts: bool, late: bool, fill: Any = False) -> DataFrame:
         """The answers, as a DataFrame."""
-        operator = board._opened(emit, starts)
+        operator = board._opened(emit, starts, fill)
         answers = operator.answer_schema
         refuse_unknown(answers)
         if folds_cells(operator.scheme) and not late:
@@ -176,7 +176,8 @@ class SparkSource(Source):
         """Move rows by key, and let one task have all rows of a key; ``emitted`` says what of answers and late rows."""
         failures.foresee(self.frame.sparkSession)
         frame, settings, _, _ = self._read(board._settings, board._queries)
-        scheme, slicer, emit, starts = operator.scheme, operator.slicer, operator.emit, operator.with_starts
+        scheme, slicer, emit = operator.scheme, operator.slicer, operator.emit
+        starts, fill = operator.with_starts, operator.fill
         names = list(scheme.schema.names) if whole or scheme.whole_rows else columns_of(scheme)
         needed = scheme if names == list(scheme.schema.names) else narrowed(scheme, names)
         keys = [spark_column(key if isinstance(key, Foreign) else bind(key, names)) for key in settings.key]
@@ -187,7 +188,7 @@ class SparkSource(Source):
             start()
             limits = Limits.of(memory or options.budget())
             came = (as_schema(batch, needed.schema) for batch in batches)
-            opened = partial(Operator, needed, slicer, emit=emit, starts=starts, arrival=False)
+            opened = partial(Operator, needed, slicer, emit=emit, starts=starts, fill=fill, arrival=False)
             with within_memory(limits.memory, "the rows of a task"):
                 for answers, aside in answer_rows(came, opened, limits):
                     yield from record_batches(emitted(answers, aside), schema)
@@ -201,6 +202,7 @@ class SparkSource(Source):
         names = columns_of(operator.scheme)
         scheme, slicer = narrowed(operator.scheme, names), operator.slicer
         emit, starts, answers = operator.emit, operator.with_starts, operator.answer_schema
+        fill = operator.fill
         partials = Operator(scheme, slicer).partials().schema
         start, memory = beginning(), options.asked_memory()
         keys = [name for name in partials.names if name.startswith(KEY)]
@@ -217,7 +219,7 @@ class SparkSource(Source):
             start()
             limits = Limits.of(memory or options.budget())
             came = (as_schema(batch, partials) for batch in batches)
-            opened = partial(Operator, scheme, slicer, emit=emit, starts=starts)
+            opened = partial(Operator, scheme, slicer, emit=emit, starts=starts, fill=fill)
             with within_memory(limits.memory, "the partials and answers of a task"):
                 for table in answer_partials(came, opened, limits):
                     yield from record_batches(table, answers)

@@ -115,11 +115,11 @@ class StreamingSource(SparkSource):
             "answers, and foreachBatch can route them"
         )
 
-    def results(self, board: Any, emit: str, starts: bool, late: bool) -> DataFrame:
+    def results(self, board: Any, emit: str, starts: bool, late: bool, fill: Any = False) -> DataFrame:
         """The answers, as a streaming DataFrame."""
         _need_protobuf()
         failures.foresee(self.frame.sparkSession)
-        operator = board._opened(emit, starts)
+        operator = board._opened(emit, starts, fill)
         answers = operator.answer_schema
         refuse_unknown(answers)
         read = self._read(board._settings, board._queries)
@@ -128,7 +128,7 @@ class StreamingSource(SparkSource):
         scheme = operator.scheme if whole else narrowed(operator.scheme, names)
         shards = self._shards()
         emitted = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
-        plan = ShardPlan(scheme, operator.slicer, emit, starts, shards, tuple(read.computed.items()))
+        plan = ShardPlan(scheme, operator.slicer, emit, starts, shards, tuple(read.computed.items()), fill)
         self._use_rocksdb()
 
         delay = scheme.delay
@@ -144,7 +144,7 @@ class StreamingSource(SparkSource):
             .select("body")
             .mapInArrow(_answers(emitted), from_arrow_schema(emitted))
         )
-        return answered.withMetadata("window_end", _followed(scheme, emit))
+        return answered.withMetadata("window_end", _followed(scheme, emit, fill))
 
     def _shards(self) -> int:
         return options.shards or int(self.frame.sparkSession.conf.get(PARTITIONS) or 200)
@@ -219,12 +219,14 @@ def _answers(schema: pa.Schema) -> Any:
     return unpack
 
 
-def _followed(scheme: Scheme, emit: str) -> dict[str, Any]:
+def _followed(scheme: Scheme, emit: str, fill: Any) -> dict[str, Any]:
     """What operators after this are told of ``window_end``: that it follows the watermark, or why it does not."""
     if scheme.end_type != scheme.time_type:
         return {}
     if emit == "updates":
         return {UNMARKED: "early answers are given again when they change"}
+    if fill:
+        return {UNMARKED: "windows without events are known behind the watermark, when the next event comes"}
     if scheme.spans:
         return {UNMARKED: "windows of events that last are answered behind the watermark"}
     if scheme.time_type.tz is None:

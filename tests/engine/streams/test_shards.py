@@ -43,8 +43,8 @@ class Chunks(dict):
 class Job:
     """A query as Spark runs it: tasks ship rows, shards work, and what they keep is bytes in a store of their own."""
 
-    def __init__(self, board, shards=2, emit="final", late=False, limits=None):
-        self.late, self.emit, self.limits = late, emit, limits or Limits()
+    def __init__(self, board, shards=2, emit="final", late=False, limits=None, fill=False):
+        self.late, self.emit, self.limits, self.fill = late, emit, limits or Limits(), fill
         self.stores = [Chunks() for _ in range(shards)]
         self.written = []
         self.asked(board)
@@ -52,7 +52,7 @@ class Job:
     def asked(self, board):
         """Ask these queries from here on."""
         scheme = Scheme(board._scheme.schema, replace(board._scheme.settings, grows=True), board._scheme.queries)
-        self.plan = ShardPlan(scheme, board._slicer, self.emit, False, len(self.stores))
+        self.plan = ShardPlan(scheme, board._slicer, self.emit, False, len(self.stores), fill=self.fill)
         self.restart()
 
     def restart(self):
@@ -71,7 +71,7 @@ class Job:
         return pa.concat_tables(answers), pa.concat_tables(late), sum(seen.late for seen in self.seen)
 
     def _none(self):
-        operator = Operator(self.plan.scheme, self.plan.slicer, emit=self.emit, starts=self.plan.starts)
+        operator = Operator(self.plan.scheme, self.plan.slicer, emit=self.emit, starts=self.plan.starts, fill=self.fill)
         return operator.answer_schema.empty_table(), operator.late()
 
     def _work(self, k, bodies, watermark):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from sash.engine.streams.emitting import EMITS
 from sash.engine.streams.operator import Operator
@@ -57,7 +57,9 @@ class Board:
         more = queries_of(name, aggregate, range, slide, using, taken, self._settings.time)
         return replace(self, _queries=(*self._queries, *more), _before=self._scheme)
 
-    def results(self, emit: str = "final", starts: bool = False, late: bool = False) -> Any:
+    def results(
+        self, emit: str = "final", starts: bool = False, late: bool = False, fill: bool | Literal["previous"] = False
+    ) -> Any:
         """The answers: one row for each key and edge, a column for each query, NULL where it is not due.
 
         Args:
@@ -65,12 +67,15 @@ class Board:
                 the key's last; ``"updates"``: early answers, too, each time that of an open window changes.
             starts: add the start of each query's window.
             late: add rows for what was set aside, with the reason, in a column ``late``.
+            fill: add rows for windows without events, between the first and the last of a key that hold one:
+                ``True``: with the answers that there are to no rows, 0 for counts, NULL for most; ``"previous"``:
+                such windows repeat the last answer of their query.
 
         """
         _check_flags(starts=starts, late=late)
         _check_emit(emit)
         self._check_queries()
-        return self._source.results(self, emit, starts, late)
+        return self._source.results(self, emit, starts, late, fill)
 
     def partials(self) -> Any:
         """The partials of slices, to be kept: one row for each key and slice that held a row.
@@ -90,7 +95,9 @@ class Board:
         self._check_queries()
         return self._source.results(self, PARTIALS, False, False)
 
-    def answer(self, partials: Any, emit: str = "final", starts: bool = False) -> Any:
+    def answer(
+        self, partials: Any, emit: str = "final", starts: bool = False, fill: bool | Literal["previous"] = False
+    ) -> Any:
         """The results, from partials in the place of rows; a frame of the kind that they are.
 
         Args:
@@ -98,6 +105,7 @@ class Board:
                 a frame, or several, such as a day's each. They may be of the same slices, but not of the same rows.
             emit: as for ``results``.
             starts: as for ``results``.
+            fill: as for ``results``.
 
         """
         _check_flags(starts=starts)
@@ -106,7 +114,7 @@ class Board:
         if self._on_spark is not None and (answered := self._on_spark(self, partials, emit, starts)) is not None:
             return answered
         frames = frames_of(partials)
-        operator = Operator(self._scheme, self._slicer, emit=emit, starts=starts)
+        operator = self._opened(emit, starts, fill)
         operator.unmoved()
         take_partials(operator, frames)
         return like(frames[0], operator.close())
@@ -123,8 +131,8 @@ class Board:
         self._check_queries()
         return self._source.explain(self)
 
-    def open(self, emit: str = "final", starts: bool = False) -> Operator:
-        """An operator to push batches through by hand.
+    def open(self, emit: str = "final", starts: bool = False, fill: bool | Literal["previous"] = False) -> Operator:
+        """An operator to push batches through by hand; the arguments are those of ``results``.
 
         >>> import pyarrow as pa
         >>> from sash import functions as sf
@@ -137,10 +145,10 @@ class Board:
         _check_flags(starts=starts)
         _check_emit(emit)
         self._check_queries()
-        return self._opened(emit, starts)
+        return self._opened(emit, starts, fill)
 
-    def _opened(self, emit: str, starts: bool = False) -> Operator:
-        return Operator(self._scheme, self._slicer, emit=emit, starts=starts)
+    def _opened(self, emit: str, starts: bool = False, fill: bool | Literal["previous"] = False) -> Operator:
+        return Operator(self._scheme, self._slicer, emit=emit, starts=starts, fill=fill)
 
     @cached_property
     def _scheme(self) -> Scheme:

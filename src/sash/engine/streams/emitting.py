@@ -26,9 +26,11 @@ class WindowAnswers:
         columns: list[pa.Array],
         starts: list[pa.Array],
         due: list[np.ndarray | None],
+        held: list[np.ndarray] | None = None,
     ) -> None:
         self.key, self.end, self.shown = key, end, shown
         self.columns, self.starts, self.due = columns, starts, due  # due: which rows; None for all
+        self.held = held or []  # where windows without events are filled: which rows have one
 
     def __len__(self) -> int:
         return len(self.key)
@@ -43,7 +45,12 @@ class WindowAnswers:
             [column.take(places) for column in self.columns],
             [column.take(places) for column in self.starts],
             [None if due is None else due[rows] for due in self.due],
+            [held[rows] for held in self.held],
         )
+
+    def with_columns(self, columns: list[pa.Array]) -> WindowAnswers:
+        """The same windows with other answers."""
+        return WindowAnswers(self.key, self.end, self.shown, columns, self.starts, self.due, self.held)
 
     def by_end(self) -> WindowAnswers:
         """The answers in the order of their ends, and then of keys as these first came."""
@@ -52,12 +59,54 @@ class WindowAnswers:
         return self.take(argsort([biased(self.end), self.key.view(np.uint64)]))
 
 
-class Changes:
-    """The last answer of each query and key, so that only others are given: IStream of the 2015 paper."""
+class LastAnswers:
+    """The last answer of each query and key."""
 
     def __init__(self, types: list[pa.DataType]) -> None:
         self.keys = [np.zeros(0, np.int64) for _ in types]
         self.last = [pa.array([], dtype) for dtype in types]
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it has."""
+        return sum(8 * len(keys) + last.nbytes for keys, last in zip(self.keys, self.last, strict=True))
+
+    def _tell(self, k: int, keys: np.ndarray, values: pa.Array) -> None:
+        stay = ~np.isin(self.keys[k], keys)
+        merged = np.concatenate([self.keys[k][stay], keys])
+        both = pa.concat_arrays([self.last[k].filter(pa.array(stay)), values])
+        order = np.argsort(merged)
+        self.keys[k], self.last[k] = merged[order], both.take(pa.array(order))
+
+    def _of_keys(self, numbers: np.ndarray) -> tuple[list[np.ndarray], list[pa.Array]]:
+        """The last answers of some keys, which are sorted, and are numbered anew."""
+        stays = [np.isin(keys, numbers) for keys in self.keys]
+        return (
+            [np.searchsorted(numbers, keys[stay]) for keys, stay in zip(self.keys, stays, strict=True)],
+            [last.filter(pa.array(stay)) for last, stay in zip(self.last, stays, strict=True)],
+        )
+
+    def parts(self) -> dict[str, Any]:
+        """All that must be kept to go on later."""
+        parts: dict[str, Any] = {}
+        for k, (keys, last) in enumerate(zip(self.keys, self.last, strict=True)):
+            parts |= {f"last key {k}": keys, f"last {k}": pa.table({"last": last})}
+        return parts
+
+    def restore(self, parts: dict[str, Any], keys: int) -> None:
+        """Go on with what was kept of so many keys."""
+        for k, last in enumerate(self.last):
+            name = f"last key {k}"
+            if name in parts:  # not of a query that was added since
+                self.keys[k] = numbers_of(parts, name, None, 0, keys - 1)
+                if (self.keys[k][1:] <= self.keys[k][:-1]).any():
+                    raise refused(name, "keys in order, each once", "others")
+                schema = pa.schema([("last", last.type)])
+                self.last[k] = one_array(table_of(parts, f"last {k}", schema, len(self.keys[k]))["last"])
+
+
+class Changes(LastAnswers):
+    """Only answers that differ from the last of their query and key are given: IStream of the 2015 paper."""
 
     def changed(self, answers: WindowAnswers) -> WindowAnswers:
         """The answers of which some query's differs from its last."""
@@ -84,43 +133,11 @@ class Changes:
             self._tell(k, key[tail], values.take(pa.array(np.flatnonzero(tail))))
         return answers.take(np.flatnonzero(differs))
 
-    @property
-    def size(self) -> int:
-        """About how many bytes it has."""
-        return sum(8 * len(keys) + last.nbytes for keys, last in zip(self.keys, self.last, strict=True))
-
-    def _tell(self, k: int, keys: np.ndarray, values: pa.Array) -> None:
-        stay = ~np.isin(self.keys[k], keys)
-        merged = np.concatenate([self.keys[k][stay], keys])
-        both = pa.concat_arrays([self.last[k].filter(pa.array(stay)), values])
-        order = np.argsort(merged)
-        self.keys[k], self.last[k] = merged[order], both.take(pa.array(order))
-
     def of_keys(self, numbers: np.ndarray) -> Changes:
         """The last answers of some keys, which are sorted, and are numbered anew."""
         some = Changes([last.type for last in self.last])
-        for k, (keys, last) in enumerate(zip(self.keys, self.last, strict=True)):
-            stay = np.isin(keys, numbers)
-            some.keys[k], some.last[k] = np.searchsorted(numbers, keys[stay]), last.filter(pa.array(stay))
+        some.keys, some.last = self._of_keys(numbers)
         return some
-
-    def parts(self) -> dict[str, Any]:
-        """All that must be kept to go on later."""
-        parts: dict[str, Any] = {}
-        for k, (keys, last) in enumerate(zip(self.keys, self.last, strict=True)):
-            parts |= {f"last key {k}": keys, f"last {k}": pa.table({"last": last})}
-        return parts
-
-    def restore(self, parts: dict[str, Any], keys: int) -> None:
-        """Go on with what was kept of so many keys."""
-        for k, last in enumerate(self.last):
-            name = f"last key {k}"
-            if name in parts:  # not of a query that was added since
-                self.keys[k] = numbers_of(parts, name, None, 0, keys - 1)
-                if (self.keys[k][1:] <= self.keys[k][:-1]).any():
-                    raise refused(name, "keys in order, each once", "others")
-                schema = pa.schema([("last", last.type)])
-                self.last[k] = one_array(table_of(parts, f"last {k}", schema, len(self.keys[k]))["last"])
 
 
 class Updates:

@@ -16,6 +16,7 @@ from sash.engine.streams.assigners.base import Ending, Positions
 from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import WindowAnswers
+from sash.engine.streams.filling import Filling
 from sash.engine.streams.forest import Forest
 from sash.engine.streams.forest_answers import answers_of
 from sash.engine.streams.keys import Keys
@@ -37,6 +38,7 @@ class EndedWindows:
     def __init__(self, scheme: Scheme, starts: bool) -> None:
         self.scheme, self.with_starts = scheme, starts
         self.since: dict[str, int] = {}  # for queries that were added later: where their first window may begin
+        self.filling: Filling | None = None  # of an operator that fills windows without events
         if starts and (hidden := [each for each in scheme.assigners if not each.known_starts]):
             raise SashError(f"starts are of windows by time and by count, got windows by {hidden[0].kind}")
         taken = {*scheme.key_names, *(query.name for query in scheme.queries)}
@@ -81,6 +83,11 @@ class EndedWindows:
         counts = np.zeros(len(heads), np.int64)
         for spec in range(len(self.scheme.assigners)):
             positions.counts(spec, store, upto, counts)
+        if self.filling is not None and counts.any():
+            tails = np.append(heads[1:], len(store.key)) - 1
+            counts[counts > 0] += self.filling.most(
+                positions, *(each[counts > 0] for each in (store.key[heads], store.at[heads], store.at[tails]))
+            )
         for start, stop in stretches(counts, most):
             if counts[start:stop].any():
                 yield int(store.key[heads[start]]), int(store.key[heads[stop - 1]])
@@ -108,8 +115,10 @@ class EndedWindows:
         key, end, places = _union(ended)
         if not len(key):
             return
-        due = []
-        for spec, place in enumerate(places):
+        if self.filling is not None:
+            key, end, places = _union([*ended, self.filling.gaps(positions, key, end, self.least_starts)])
+        due, held = [], [np.isin(np.arange(len(key)), place) for place in places] if self._repeats else []
+        for spec, place in enumerate(places[: len(ended)]):
             mask = positions.ends_at(spec, end)
             if mask is None:
                 mask = np.zeros(len(key), np.bool_)
@@ -119,8 +128,15 @@ class EndedWindows:
         parts = [(0, len(key))] if limits is None else self._cut(positions, buffer, key, end, due, limits)
         for start, stop in parts:
             masks = [mask[start:stop] for mask in due]
-            yield self._answered(positions, cells, buffer, store, key[start:stop], end[start:stop], shown[start:stop],
-                                 [None if mask.all() else mask for mask in masks])  # fmt: skip
+            answers = self._answered(positions, cells, buffer, store, key[start:stop], end[start:stop],
+                                     shown[start:stop], [None if mask.all() else mask for mask in masks])  # fmt: skip
+            if held:
+                answers.held = [held[planned.spec][start:stop] for planned in self.scheme.planned]
+            yield answers
+
+    @property
+    def _repeats(self) -> bool:
+        return self.filling is not None and self.filling.repeats
 
     def _cut(
         self,

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from sash.engine.streams.filling import Fill
 from sash.engine.streams.formats import PartialFormat, differences, refuse_odd
 from sash.engine.streams.restoring import is_whole, refused
 from sash.engine.streams.scheme import Scheme
@@ -14,10 +15,12 @@ from sash.windows.slicers import edges_of
 
 ADVICE = "change it back, or start with a new checkpointLocation"
 SETTINGS = {"kind": "windows are by", "time": "time is", "key": "key is", "offset": "offset is", "emit": "emit is",
-            "start": "spans start at", "zone": "zone is"}  # fmt: skip
+            "start": "spans start at", "zone": "zone is", "fill": "fill is"}  # fmt: skip
 
 
-def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str]) -> dict[str, Any]:
+def described(
+    scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str], fill: Fill = False
+) -> dict[str, Any]:
     """All that kept state depends on; ``computed`` are columns that were computed, by the names they were given."""
     return {
         "shards": shards,
@@ -30,6 +33,7 @@ def described(scheme: Scheme, emit: str, shards: int, computed: Mapping[str, str
         "start": _shown(scheme.settings.spans.start, computed) if scheme.settings.spans else None,
         "emit": emit,
         "zone": scheme.settings.zone,
+        "fill": fill or None,
         "columns": {name: str(scheme.schema.field(name).type) for name in scheme.needed},
         "partials": [each.text for each in scheme.formats],
         "queries": [_query(scheme, k, computed) for k in range(len(scheme.queries))],

@@ -17,6 +17,7 @@ import pyarrow as pa
 from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.cells import AT, KEY, STATE, cells_table
+from sash.engine.streams.filling import Fill
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.restoring import positions_of, refuse_columns, refused
@@ -40,8 +41,10 @@ def holds_cells(entry: pa.Table) -> bool:
 class LoggedOperator(Operator):
     """An operator that says what its log must hold, and can be made of that again."""
 
-    def __init__(self, scheme: Scheme, slicer: str, *, emit: str = "final", starts: bool = False) -> None:
-        super().__init__(scheme, slicer, emit=emit, starts=starts, arrival=False)
+    def __init__(
+        self, scheme: Scheme, slicer: str, *, emit: str = "final", starts: bool = False, fill: Fill = False
+    ) -> None:
+        super().__init__(scheme, slicer, emit=emit, starts=starts, fill=fill, arrival=False)
         self.unmoved()
         self.by_cells = folds_cells(scheme)
 
@@ -189,7 +192,7 @@ class LoggedOperator(Operator):
     @property
     def _keyed(self) -> bool:
         """Whether the core depends on the numbers of keys."""
-        return self.scheme.sorts or self.emit != "final"
+        return self.scheme.sorts or self.state.emitted is not None
 
     # What is kept of some keys alone
 
@@ -199,9 +202,10 @@ class LoggedOperator(Operator):
 
     def of_keys(self, numbers: np.ndarray) -> LoggedOperator:
         """Another that has what this one has of some keys; these are sorted by number, and numbered anew."""
-        some = LoggedOperator(self.scheme, self.slicer, emit=self.emit, starts=self.with_starts)
+        some = LoggedOperator(self.scheme, self.slicer, emit=self.emit, starts=self.with_starts, fill=self.fill)
         some.since(self._windows.since)
         some.state.take_keys(self.state, numbers)
+        some._goes_on_with(some.state)
         return some
 
     # What an observer sees

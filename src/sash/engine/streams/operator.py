@@ -28,6 +28,7 @@ from sash.engine.streams.cells import LiftedColumns, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, WindowAnswers
 from sash.engine.streams.ended_windows import EndedWindows
+from sash.engine.streams.filling import Fill, check_fill
 from sash.engine.streams.intake import Intake
 from sash.engine.streams.keyed_rows import KeyedRows, checked
 from sash.engine.streams.lateness import Late
@@ -54,11 +55,19 @@ class Operator:
     """
 
     def __init__(
-        self, scheme: Scheme, slicer: str, *, emit: str = "final", starts: bool = False, arrival: bool = True
+        self,
+        scheme: Scheme,
+        slicer: str,
+        *,
+        emit: str = "final",
+        starts: bool = False,
+        fill: Fill = False,
+        arrival: bool = True,
     ) -> None:
         """Be ready for rows; without ``arrival``, rows of one time are told apart by their columns."""
         check_emit(scheme, emit)
-        self._arrival = arrival
+        check_fill(scheme, emit, fill)
+        self._arrival, self.fill = arrival, fill
         self.scheme, self.slicer, self.emit, self.with_starts = scheme, slicer, emit, starts
         self._windows = (SlicePartials if emit == PARTIALS else EndedWindows)(scheme, starts)
         finer = SLICERS[slicer].finer
@@ -66,6 +75,7 @@ class Operator:
         self._coarse = self._cut(slicer) if finer else None
         self._delay = scheme.delay
         self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit)) + scheme.settings.further
+        self._making += f" filled {fill}" if fill else ""
         self._clear()
 
     def _clear(self) -> None:
@@ -77,12 +87,12 @@ class Operator:
             else scheme.assigners[0].positions(scheme.assigners)
         )
         arrival = self._arrival or not scheme.by_time
-        self._goes_on_with(StreamState(scheme, positions, self.emit, self._windows.types, arrival))
+        self._goes_on_with(StreamState(scheme, positions, self.emit, self._windows.types, arrival, self.fill))
         self.state.cells.plants = self._coarse is None and self.emit != "updates"
         self.torn = False
 
     def _goes_on_with(self, state: StreamState) -> None:
-        self.state = state
+        self.state, self._windows.filling = state, state.filling
         self._intake = Intake(state, lambda: self.ended, lambda: self.least_starts)
 
     # What a user does
@@ -349,6 +359,8 @@ class Operator:
                 answers = self.state.changes.changed(answers)
             elif self.emit == "updates":
                 answers = self.state.updates.changed(answers, remember)
+            elif self.state.filling is not None:
+                answers = self.state.filling.repeated(answers)
             if len(answers):
                 yield self._windows.table(answers.by_end(), self.state.keys)
 
@@ -400,7 +412,7 @@ class Operator:
             if self.scheme.merging and len(self.assigners) == 1:
                 alone: Any = self.assigners[0]
                 alone.coarsen(cells)
-        if self.scheme.by_time and self.emit != "changes":
+        if self.scheme.by_time and self.emit != "changes" and not self.fill:
             self.state.forget_keys()
 
     def _coarsen(self, edges: Edges) -> None:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from sash.engine.memory_need import give_back, said
 from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.bucket import Bucket
+from sash.engine.streams.filling import Fill
 from sash.engine.streams.history import continued, described
 from sash.engine.streams.limits import EACH, Limits
 from sash.engine.streams.logged import LoggedOperator
@@ -45,6 +46,7 @@ class ShardPlan:
     starts: bool
     shards: int
     computed: tuple[tuple[str, str], ...] = ()  # columns that were computed before, by name
+    fill: Fill = False
 
 
 class Seen(NamedTuple):
@@ -70,7 +72,7 @@ class Shard:
 
     def __init__(self, plan: ShardPlan, limits: Limits) -> None:
         self.plan, self.limits = plan, limits
-        self.description = described(plan.scheme, plan.emit, plan.shards, dict(plan.computed))
+        self.description = described(plan.scheme, plan.emit, plan.shards, dict(plan.computed), plan.fill)
         self.heads: dict[Share, bytes] = {Share(): b""}  # of all buckets; nothing is kept of one without a head
         self.sizes: dict[Share, int] = {}  # bytes that are kept of each, beside its head
         self.buckets: dict[Share, Bucket] = {}  # those that are in memory; the one used last is the last
@@ -185,7 +187,7 @@ class Shard:
             self.buckets[share] = bucket
             return bucket
         plan = self.plan
-        operator = LoggedOperator(plan.scheme, plan.slicer, emit=plan.emit, starts=plan.starts)
+        operator = LoggedOperator(plan.scheme, plan.slicer, emit=plan.emit, starts=plan.starts, fill=plan.fill)
         bucket = self.buckets[share] = Bucket(share, operator, self.limits)
         self._make_room(writer)
         if self.heads[share]:

@@ -145,6 +145,7 @@ class SlicePartials:
         refuse_no_slices(scheme)
         self.scheme = scheme
         self.since: dict[str, int] = {}
+        self.filling: Any = None
         self.least_starts: dict[int, int] = {}
         self.cell_columns = cell_columns(scheme)
         self.row_columns = row_columns(scheme) if scheme.buffered else {}

@@ -55,7 +55,7 @@ class Source(ABC):
         return []
 
     @abstractmethod
-    def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
+    def results(self, board: Any, emit: str, starts: bool, late: bool, fill: Any = False) -> Any:
         """The answers of a board."""
 
     @abstractmethod
@@ -76,9 +76,9 @@ class TableSource(Source):
         """The first rows."""
         return self.table.slice(0, 1 << 16)
 
-    def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
+    def results(self, board: Any, emit: str, starts: bool, late: bool, fill: Any = False) -> Any:
         """The answers, as the kind of frame that was given."""
-        operator = board._opened(emit, starts)
+        operator = board._opened(emit, starts, fill)
         operator.unmoved()
         tables = [*self._pushed(board, operator), operator.close()]
         answers = pa.concat_tables(tables).combine_chunks()
@@ -140,9 +140,9 @@ class BatchesSource(Source):
         self.read = False
         self.set_aside: WeakKeyDictionary[Any, list[pa.Table]] = WeakKeyDictionary()  # by the board that was read
 
-    def results(self, board: Any, emit: str, starts: bool, late: bool) -> Iterator[pa.Table]:
+    def results(self, board: Any, emit: str, starts: bool, late: bool, fill: Any = False) -> Iterator[pa.Table]:
         """The answers after each batch that brings some, and at the end."""
-        operator = board._opened(emit, starts)
+        operator = board._opened(emit, starts, fill)
         if iter(self.batches) is self.batches and self.read:
             raise SashError("the results of an iterator can be read once; give a list of batches to read them again")
         self.read, self.set_aside[board] = True, []
@@ -175,7 +175,7 @@ class SchemaSource(Source):
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
 
-    def results(self, board: Any, emit: str, starts: bool, late: bool) -> Any:
+    def results(self, board: Any, emit: str, starts: bool, late: bool, fill: Any = False) -> Any:
         """There are none."""
         raise SashError("a stream of a schema has no rows; open() it, and push batches")
 

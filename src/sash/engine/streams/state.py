@@ -17,6 +17,7 @@ from sash.engine.streams.assigners.session import MISSED
 from sash.engine.streams.buffer import Buffer
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Changes, Updates
+from sash.engine.streams.filling import Fill, Filling
 from sash.engine.streams.formats import refuse_others
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.keys import Keys
@@ -42,7 +43,13 @@ class StreamState:
     """The keys of a stream, its cells and rows, where these lie, and what was set aside."""
 
     def __init__(
-        self, scheme: Scheme, positions: Positions, emit: str, types: list[pa.DataType], arrival: bool
+        self,
+        scheme: Scheme,
+        positions: Positions,
+        emit: str,
+        types: list[pa.DataType],
+        arrival: bool,
+        fill: Fill = False,
     ) -> None:
         self.scheme, self.positions, self.emit = scheme, positions, emit
         self.watermark: int | None = None
@@ -59,11 +66,12 @@ class StreamState:
         self.pairing = Pairing(scheme) if spans is not None and spans.pair is not None else None
         self.waiting: list[KeyedRows] = []
         self.changes, self.updates = Changes(types), Updates(types)
+        self.filling = Filling(types, fill) if fill else None
 
     @property
-    def emitted(self) -> Changes | Updates | None:
+    def emitted(self) -> Changes | Updates | Filling | None:
         """The answers that were given, where later ones depend on them."""
-        return self.changes if self.emit == "changes" else self.updates if self.emit == "updates" else None
+        return self.changes if self.emit == "changes" else self.updates if self.emit == "updates" else self.filling
 
     @property
     def size(self) -> int:
@@ -168,6 +176,7 @@ class StreamState:
             taken = rows.take(np.flatnonzero(np.isin(rows.codes, numbers)))
             self.waiting.append(taken._replace(codes=np.searchsorted(numbers, taken.codes)))
         self.changes, self.updates = other.changes.of_keys(numbers), other.updates.of_keys(numbers)
+        self.filling = None if other.filling is None else other.filling.of_keys(numbers)
 
     def forget_keys(self) -> None:
         """Number keys anew, without those of which nothing is left, where these are the most."""
