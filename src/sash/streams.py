@@ -23,6 +23,7 @@ def stream(
     longest: Any = None,
     pair: Any = None,
     zone: str | None = None,
+    lateness: Any = None,
 ) -> Board:
     """A stream to ask continuous queries of: many over one stream, sharing their slices.
 
@@ -43,6 +44,8 @@ def stream(
         pair: a column of ids, where the start and the end of a span come in rows of their own.
         zone: the time zone whose clocks say when windows of days, weeks (from Monday) and months begin, such as
             ``"Europe/Berlin"``: a day has 23 or 25 hours where clocks change. Hours and less are time that passes.
+        lateness: how long windows stay after their answer, such as ``"1 hour"``: a late row that changes it has it
+            given again, with a higher ``revision``, a column that answers then have. Rows later than that are late.
 
     >>> import pyarrow as pa
     >>> from datetime import datetime
@@ -64,4 +67,4 @@ def stream(
     else:
         opened = source_of(source)
     spans = spans_of(span, postpone, longest, pair, time)
-    return Board(opened, settings_of(time, key, watermark, offset, slicer, spans, zone))
+    return Board(opened, settings_of(time, key, watermark, offset, slicer, spans, zone, lateness))

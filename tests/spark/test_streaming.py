@@ -270,6 +270,30 @@ def test_windows_without_events_are_filled_across_restarts(folder):
         hours(minutes(folder.stream(), watermark="8 seconds").results(fill=True))
 
 
+def test_late_rows_give_answers_again_across_restarts(folder):
+    whole = events(240)
+    order = sorted(range(240), key=lambda k: k + (60 if k % 7 == 0 else 0))  # some half a minute late
+    arrived, calls = whole.take(pa.array(order)), {"n": sf.count(), "mid": sf.median("load")}
+    settings = {"time": "ts", "key": "plug", "lateness": "1 minute"}
+    for part in range(4):
+        folder.add(arrived.slice(part * 60, 60))
+        board = sash.stream(folder.stream(), watermark="8 seconds", **settings)
+        folder.run(board.query(calls, range="20 seconds", slide="10 seconds").results())
+    last = {}
+    for row in folder.found():
+        place = row["plug"], row["window_end"]
+        assert row["revision"] == (last[place]["revision"] + 1 if place in last else 0)
+        last[place] = row
+    assert any(row["revision"] for row in last.values())
+    assert not sum(progress.observedMetrics["sash n"]["late"] for progress in folder.progress)
+    plain = sash.stream(whole, **settings).query(calls, range="20 seconds", slide="10 seconds").results().to_pylist()
+    until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
+    expected = {(row["plug"], row["window_end"]): row for row in plain if row["window_end"] <= until}
+    assert {place: row | {"revision": 0} for place, row in last.items()} == expected
+    with pytest.raises(SashError, match="with lateness=, answers are given again as late rows come"):
+        hours(minutes(folder.stream(), watermark="8 seconds", lateness="1 hour").results())
+
+
 def minutes(source, **settings):
     return sash.stream(source, time="ts", key="plug", **settings).query("n", sf.count(), range="1 minute")
 

@@ -57,6 +57,15 @@ def test_windows_without_events_are_filled(events, calls):
         assert all(same(mine[name], theirs[name]) for name in theirs)
 
 
+def test_nothing_is_late_in_a_batch_however_long_windows_stay(events):
+    found = []
+    for board in boards(events.where("ts is not null"), time="ts", key="plug", lateness="1 hour"):
+        results = board.query("n", sf.count(), range="1 minute").results()
+        found.append(sorted_rows(results if isinstance(results, pa.Table) else results.toArrow()))
+    assert found[0] == found[1]
+    assert {row["revision"] for row in found[0]} == {0}
+
+
 def test_windows_by_count_follow_time(events):
     found = []
     for board in boards(events.where("ts is not null"), time="ts", key="plug"):

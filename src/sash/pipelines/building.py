@@ -164,7 +164,7 @@ def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansSt
     if isinstance(step, SpansStep):
         said |= {"span": step.span, "postpone": step.postpone, "longest": step.longest}
     else:
-        said["time"] = step.time
+        said |= {"time": step.time, "lateness": step.lateness}
     with at(loaded, "steps", number):
         board = sash.stream(frame, slicer=step.slicer, **said)
     for place, query in enumerate(step.queries):

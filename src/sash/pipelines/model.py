@@ -150,6 +150,7 @@ class StreamStep(Queries):
 
     kind: Literal["stream"]
     time: str | None = Field(None, description="the column of event times")
+    lateness: str | None = Field(None, description="how long windows stay after their answer, for late rows")
 
 
 class SpansStep(Queries):

@@ -225,6 +225,8 @@ def _followed(scheme: Scheme, emit: str, fill: Any) -> dict[str, Any]:
         return {}
     if emit == "updates":
         return {UNMARKED: "early answers are given again when they change"}
+    if scheme.settings.lateness is not None:
+        return {UNMARKED: "with lateness=, answers are given again as late rows come"}
     if fill:
         return {UNMARKED: "windows without events are known behind the watermark, when the next event comes"}
     if scheme.spans:

@@ -131,6 +131,8 @@ def test_what_cannot_be_filled_is_refused_with_the_reason():
             by_time.results(emit=emit, fill=True)
     with pytest.raises(sash.SashError, match="fill needs windows that are there without events, got count windows"):
         sash.stream(events, time="ts").query("n", sf.count(), range=2).results(fill=True)
+    with pytest.raises(sash.SashError, match="fill needs windows that are there without events, got session windows"):
+        sash.stream(events, time="ts").query("n", sf.count(), range=sash.session("1 hour")).results(fill=True)
     with pytest.raises(sash.SashError, match="fill is for events of one moment"):
         sash.stream(events, span=("ts", "ts")).query("n", sf.count(), range="1 minute").results(fill=True)
     far = pa.table({"ts": [datetime(1970, 1, 1), datetime(2026, 1, 1)]})

@@ -105,7 +105,7 @@ class Bucket:
         """How many rows had no time, or missed a window; all rows of a slice miss the same."""
         operator = self.operator
         malformed = int(tally.schema.metadata[MALFORMED.encode()])
-        upto, at = operator.ended, tally[AT].to_numpy()
+        upto, at = operator.shut, tally[AT].to_numpy()
         if upto is None or not len(at):
             return malformed
         behind = at < upto

@@ -31,6 +31,7 @@ class WindowAnswers:
         self.key, self.end, self.shown = key, end, shown
         self.columns, self.starts, self.due = columns, starts, due  # due: which rows; None for all
         self.held = held or []  # where windows without events are filled: which rows have one
+        self.revision: np.ndarray | None = None  # how often these were given before; None for never
 
     def __len__(self) -> int:
         return len(self.key)
@@ -38,7 +39,7 @@ class WindowAnswers:
     def take(self, rows: np.ndarray) -> WindowAnswers:
         """Some of the answers."""
         places = pa.array(rows)
-        return WindowAnswers(
+        some = WindowAnswers(
             self.key[rows],
             self.end[rows],
             self.shown[rows],
@@ -47,6 +48,8 @@ class WindowAnswers:
             [None if due is None else due[rows] for due in self.due],
             [held[rows] for held in self.held],
         )
+        some.revision = None if self.revision is None else self.revision[rows]
+        return some
 
     def with_columns(self, columns: list[pa.Array]) -> WindowAnswers:
         """The same windows with other answers."""
@@ -57,6 +60,17 @@ class WindowAnswers:
         if not len(self) or self.key[0] == self.key[-1]:
             return self
         return self.take(argsort([biased(self.end), self.key.view(np.uint64)]))
+
+
+def matches(key: np.ndarray, end: np.ndarray, keys: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The place of each window among others, -1 where it is not; each is there once."""
+    both = np.concatenate([keys, key]), np.concatenate([ends, end])
+    order = argsort([both[0].view(np.uint64), biased(both[1])])
+    same = np.zeros(len(order), np.bool_)
+    same[1:] = (both[0][order[1:]] == both[0][order[:-1]]) & (both[1][order[1:]] == both[1][order[:-1]])
+    out = np.full(len(key), -1)
+    out[order[same].astype(np.int64) - len(keys)] = order[np.flatnonzero(same) - 1]  # the other one comes first
+    return out
 
 
 class LastAnswers:
@@ -152,12 +166,9 @@ class Updates:
         """The answers that were not given like that before; ``remember`` those of windows that stay open."""
         lo, hi = np.searchsorted(self.key, answers.key[0]), np.searchsorted(self.key, answers.key[-1], "right")
         count = hi - lo  # of the same keys
-        words = [np.concatenate([mine[lo:hi], theirs]) for mine, theirs in
-                 ((self.key, answers.key), (self.end, answers.end))]  # fmt: skip
-        order = argsort([words[0].view(np.uint64), biased(words[1])])
-        same = np.zeros(len(order), np.bool_)
-        same[1:] = (words[0][order[1:]] == words[0][order[:-1]]) & (words[1][order[1:]] == words[1][order[:-1]])
-        new, old = order[same] - count, order[np.flatnonzero(same) - 1]  # the one told comes first
+        place = matches(answers.key, answers.end, self.key[lo:hi], self.end[lo:hi])
+        new = np.flatnonzero(place >= 0)
+        old = place[new]
         differs = np.ones(len(answers), np.bool_)
         differs[new] = False
         for early, column in zip(self.early, answers.columns, strict=True):

@@ -27,6 +27,7 @@ from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, 
 from sash.errors import SashError, column_named
 from sash.kernels.sorting import argsort
 
+REVISION = "revision"
 NONE = np.zeros(0, np.int64)
 ROOM = 8  # how much larger a forest may be than its cells
 FEW = 2048  # cells and windows for which the time of a push is that of the calls it makes
@@ -42,6 +43,8 @@ class EndedWindows:
         if starts and (hidden := [each for each in scheme.assigners if not each.known_starts]):
             raise SashError(f"starts are of windows by time and by count, got windows by {hidden[0].kind}")
         taken = {*scheme.key_names, *(query.name for query in scheme.queries)}
+        if scheme.settings.lateness is not None and REVISION in taken:
+            raise SashError(f"{REVISION} cannot be added: there is a column {REVISION} already; rename it")
         if starts and (both := [name for name in self.start_names if name in taken]):
             raise SashError(f"starts cannot be added: there is a column {both[0]} already; rename the query")
 
@@ -112,11 +115,11 @@ class EndedWindows:
             keys, ends = ended[spec]
             whole = positions.starts(spec, keys, ends, store) >= start
             ended[spec] = keys[whole], ends[whole]
-        key, end, places = _union(ended)
+        key, end, places = union_of_windows(ended)
         if not len(key):
             return
         if self.filling is not None:
-            key, end, places = _union([*ended, self.filling.gaps(positions, key, end, self.least_starts)])
+            key, end, places = union_of_windows([*ended, self.filling.gaps(positions, key, end, self.least_starts)])
         due, held = [], [np.isin(np.arange(len(key)), place) for place in places] if self._repeats else []
         for spec, place in enumerate(places[: len(ended)]):
             mask = positions.ends_at(spec, end)
@@ -128,7 +131,7 @@ class EndedWindows:
         parts = [(0, len(key))] if limits is None else self._cut(positions, buffer, key, end, due, limits)
         for start, stop in parts:
             masks = [mask[start:stop] for mask in due]
-            answers = self._answered(positions, cells, buffer, store, key[start:stop], end[start:stop],
+            answers = self.answered(positions, cells, buffer, store, key[start:stop], end[start:stop],
                                      shown[start:stop], [None if mask.all() else mask for mask in masks])  # fmt: skip
             if held:
                 answers.held = [held[planned.spec][start:stop] for planned in self.scheme.planned]
@@ -169,7 +172,7 @@ class EndedWindows:
                 varying.append((planned.spec, lists))
         return varying
 
-    def _answered(
+    def answered(
         self,
         positions: Positions,
         cells: Cells,
@@ -262,6 +265,10 @@ class EndedWindows:
             columns.append(_shown(pc.coalesce(*answers.starts), scheme.assigners[0].start_type))
         names.append("window_end")
         columns.append(_shown(answers.shown, scheme.end_type))
+        if scheme.settings.lateness is not None:
+            names.append(REVISION)
+            first = np.zeros(len(answers), np.int64)
+            columns.append(pa.array(first if answers.revision is None else answers.revision, pa.int32()))
         for k, query in enumerate(scheme.queries):
             if self.with_starts and not self._alike:
                 names.append(self.start_names[k])
@@ -402,7 +409,7 @@ def _one(dtype: pa.DataType) -> pa.Array:
         return pa.nulls(1, dtype)
 
 
-def _union(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+def union_of_windows(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """All keys and ends once, sorted, and where those of each list are among them; each list is sorted."""
     if len(lists) == 1:
         return *lists[0], [np.arange(len(lists[0][0]))]

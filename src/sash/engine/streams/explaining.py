@@ -126,7 +126,11 @@ def _state(scheme: Scheme, plan: SharedPlan | None) -> list[str]:
         sketches = sum(each.layout.partial.state.hasobject for each in scheme.partials)
         size = key + sum(sizes) - 8 * sketches
         more = f" and {sketches} sketch{'es' * (sketches > 1)}" if sketches else ""
-        waiting = -(-(scheme.delay or 0) * plan.edges_per_composite // plan.composite) if scheme.by_time else 0
+        waiting = (
+            -(-((scheme.delay or 0) + scheme.lateness) * plan.edges_per_composite // plan.composite)
+            if scheme.by_time
+            else 0
+        )
         count = plan.largest + waiting + 1  # windows that wait for the watermark, and the slice that is open
         lines.append(f"state: about {count:,} slices for each key with events in all of them, of about {size:,} bytes"
                      f"{more}: {_bytes(size * count)}")  # fmt: skip

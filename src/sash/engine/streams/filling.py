@@ -33,6 +33,8 @@ def check_fill(scheme: Scheme, emit: str, fill: Any) -> None:
         raise SashError(
             f'fill needs emit="final", got {emit!r}: early answers and changes are told of windows that hold an event'
         )
+    if scheme.settings.lateness is not None:
+        raise SashError("fill is for windows that are answered once, got lateness=, with which late rows may fill them")
     if scheme.spans:
         raise SashError("fill is for events of one moment, got span=: write a query of its own for times without any")
     for assigner in scheme.assigners:

@@ -15,7 +15,8 @@ from sash.windows.slicers import edges_of
 
 ADVICE = "change it back, or start with a new checkpointLocation"
 SETTINGS = {"kind": "windows are by", "time": "time is", "key": "key is", "offset": "offset is", "emit": "emit is",
-            "start": "spans start at", "zone": "zone is", "fill": "fill is"}  # fmt: skip
+            "start": "spans start at", "zone": "zone is", "fill": "fill is",
+            "lateness": "lateness is"}  # fmt: skip
 
 
 def described(
@@ -34,6 +35,7 @@ def described(
         "emit": emit,
         "zone": scheme.settings.zone,
         "fill": fill or None,
+        "lateness": None if scheme.settings.lateness is None else str(scheme.settings.lateness),
         "columns": {name: str(scheme.schema.field(name).type) for name in scheme.needed},
         "partials": [each.text for each in scheme.formats],
         "queries": [_query(scheme, k, computed) for k in range(len(scheme.queries))],

@@ -76,7 +76,7 @@ class Intake:
             times = span(time)
             judged = self._judged(table, time, known) if scheme.merging else None
             assigners = state.positions.assigners if judged is None else judged.assigners
-            late = late_rows(scheme, time, known, times, state.watermark, self._least_starts(), assigners,
+            late = late_rows(scheme, time, known, times, state.shut, self._least_starts(), assigners,
                              None if judged is None else judged.gapless)  # fmt: skip
         bits = None if judged is None else judged.bits
         if late is not None:

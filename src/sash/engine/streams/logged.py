@@ -56,7 +56,7 @@ class LoggedOperator(Operator):
             return self._entry(self.absorb(rows))
         aside = Operator(self.scheme, self.slicer, emit=self.emit, arrival=False)  # folds this batch alone
         aside.unmoved()
-        aside.state.watermark = self.state.watermark
+        aside.state.watermark, aside.state.revisions = self.state.watermark, None
         aside.state.positions.passes(self.reached)
         aside.since(self._windows.since)
         aside.absorb(rows)
@@ -66,6 +66,11 @@ class LoggedOperator(Operator):
 
     def replay(self, entry: pa.Table) -> None:
         """Take an entry of the log again; before a query came that needs rows, entries may have been of cells."""
+        revisions, self.state.revisions = self.state.revisions, None  # no row comes late again
+        self._replay(entry)
+        self.state.revisions = revisions
+
+    def _replay(self, entry: pa.Table) -> None:
         if holds_cells(entry):
             self._refuse_cells(entry)
             self.take(entry)
@@ -154,7 +159,7 @@ class LoggedOperator(Operator):
         """The position up to which entries have lapsed."""
         if self.scheme.sorts:
             return LEAST if self.state.watermark is None else self.state.watermark
-        return self._by_time.passed
+        return self._by_time.bygone
 
     def _entry(self, rows: KeyedRows) -> pa.Table:
         assert rows.time is not None
@@ -192,7 +197,7 @@ class LoggedOperator(Operator):
     @property
     def _keyed(self) -> bool:
         """Whether the core depends on the numbers of keys."""
-        return self.scheme.sorts or self.state.emitted is not None
+        return self.state.keyed
 
     # What is kept of some keys alone
 

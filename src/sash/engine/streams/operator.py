@@ -24,7 +24,7 @@ from sash.engine.streams.assigners.base import LEAST, MOST, NONE, Assigner, Posi
 from sash.engine.streams.assigners.by_time import TimePositions
 from sash.engine.streams.assigners.session import MISSED
 from sash.engine.streams.buffer import ties
-from sash.engine.streams.cells import LiftedColumns, cells_table, take_cells
+from sash.engine.streams.cells import KEY, LiftedColumns, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, WindowAnswers
 from sash.engine.streams.ended_windows import EndedWindows
@@ -34,6 +34,7 @@ from sash.engine.streams.keyed_rows import KeyedRows, checked
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.revisions import check_lateness
 from sash.engine.streams.scheme import BOUNDS, FIRST, CellPartial, Scheme
 from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
 from sash.engine.streams.span_cells import SpanCells
@@ -67,6 +68,7 @@ class Operator:
         """Be ready for rows; without ``arrival``, rows of one time are told apart by their columns."""
         check_emit(scheme, emit)
         check_fill(scheme, emit, fill)
+        check_lateness(scheme, emit)
         self._arrival, self.fill = arrival, fill
         self.scheme, self.slicer, self.emit, self.with_starts = scheme, slicer, emit, starts
         self._windows = (SlicePartials if emit == PARTIALS else EndedWindows)(scheme, starts)
@@ -86,6 +88,8 @@ class Operator:
             if self.emit == PARTIALS
             else scheme.assigners[0].positions(scheme.assigners)
         )
+        if isinstance(positions, TimePositions) and self.emit != PARTIALS:
+            positions.lateness = scheme.lateness
         arrival = self._arrival or not scheme.by_time
         self._goes_on_with(StreamState(scheme, positions, self.emit, self._windows.types, arrival, self.fill))
         self.state.cells.plants = self._coarse is None and self.emit != "updates"
@@ -214,6 +218,9 @@ class Operator:
         needed = self._by_time.waited_for(partials["at"].to_numpy())
         if not needed.all():
             partials = partials.filter(pa.array(needed))
+        if self.state.revisions is not None:
+            keys = [one_array(partials[name]) for name in partials.column_names if name.startswith(KEY)]
+            self._note(self.codes_of(keys, partials.num_rows), partials["at"].to_numpy())
         take_cells(self.state.cells, self.state.keys, self.scheme.partial_ids, partials)
         return partials
 
@@ -274,6 +281,7 @@ class Operator:
                 rows.table.select(self.scheme.schema.names), bad, pa.array([reason] * len(bad), pa.string())
             )
             rows = rows.take(counting)
+        self._note(rows.codes, at)
         if self.scheme.spans:
             first = one_array(rows.table[FIRST]).to_numpy()
             span_cells = SpanCells(first, at, rows.codes, keys, self._edges, self._opens())
@@ -285,6 +293,12 @@ class Operator:
             self.state.cells.fold(at, codes, keys, self._edges, columns, times)
         if self.scheme.buffered:
             self.state.buffer.append(rows.table.select(self.state.buffer.table.column_names), rows.codes, at)
+
+    def _note(self, codes: np.ndarray, at: np.ndarray) -> None:
+        """See what windows answer that rows or cells are late for, before these join the others."""
+        if self.state.revisions is not None:
+            assert isinstance(self._windows, EndedWindows)
+            self.state.revisions.note(self._windows, self._by_time, self.state.cells, self.state.buffer, codes, at)
 
     def _lifted(
         self, table: pa.Table, partials: Sequence[CellPartial], time: np.ndarray | None = None
@@ -340,7 +354,10 @@ class Operator:
         upto = self.ended if self.scheme.by_time else 0
         if self.scheme.merging:
             self.state.late_count += self.settle()  # partials of rows that came late
+        yield from self._revised(limits)
         if self.emit != "updates" and (upto is None or not self.state.positions.ends_by(upto)):
+            if upto is not None:
+                self.state.positions.passes(upto)
             return
         if upto is not None:
             yield from self._given(self._ended_by(upto, limits), remember=False)
@@ -351,6 +368,16 @@ class Operator:
         if self.emit == "updates":
             yield from self._given(self._ended_by(MOST, limits), remember=True)
             self.state.updates.remembered()
+
+    def _revised(self, limits: Limits | None) -> Iterator[pa.Table]:
+        """The answers that late rows changed."""
+        state = self.state
+        if state.revisions is None:
+            return
+        assert isinstance(self._windows, EndedWindows)
+        yield from self._given(
+            state.revisions.changed(self._windows, self._by_time, state.cells, state.buffer, limits), remember=False
+        )
 
     def _given(self, parts: Iterator[WindowAnswers], remember: bool) -> Iterator[pa.Table]:
         """What is given of answers: all, or those that changed."""
@@ -363,6 +390,11 @@ class Operator:
                 answers = self.state.filling.repeated(answers)
             if len(answers):
                 yield self._windows.table(answers.by_end(), self.state.keys)
+
+    @property
+    def shut(self) -> int | None:
+        """Up to where windows by time have ended that are of no use any more."""
+        return self.ended if self.scheme.spans else self.state.shut
 
     @property
     def ended(self) -> int | None:
@@ -396,6 +428,8 @@ class Operator:
     def _let_go(self) -> None:
         """Let go of what no window needs any more."""
         cells, buffer = self.state.cells, self.state.buffer
+        if self.state.revisions is not None:
+            self.state.revisions.lapse(self._by_time.bygone)
         if self.scheme.by_time and self.state.watermark is None:
             return
         if len(buffer):

@@ -47,8 +47,10 @@ class Settings:
     grows: bool = False  # whether queries may be added to state that is kept, so that no partial is made of others
     spans: Spans | None = None  # time is then their end
     zone: str | None = field(default=None, repr=False)  # whose clocks say when days begin
+    lateness: Interval | None = field(default=None, repr=False)  # how long windows stay after their answer
 
     @property
     def further(self) -> str:
         """In words, what ``repr`` leaves out as state was kept without it; none where nothing was given."""
-        return f" in {self.zone}" if self.zone else ""
+        late = "" if self.lateness is None else f" late by {self.lateness}"
+        return f" in {self.zone}{late}" if self.zone else late

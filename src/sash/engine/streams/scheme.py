@@ -135,6 +135,8 @@ class Scheme:
         mine.check()
         if not mine.by_time and settings.offset:
             raise SashError(f"offset is for windows by time, got {settings.offset} for windows by {mine.kind}")
+        if settings.lateness is not None:
+            self._check_lateness(mine)
         if settings.watermark is not None and settings.time is None:
             raise SashError("watermark needs time=, the column that it is behind")
         mine.check_beside(first)
@@ -148,6 +150,15 @@ class Scheme:
     def by_cells(self) -> bool:
         """Whether cells say which windows there are; otherwise rows that are buffered do."""
         return bool(self.folded or self.spans or self.merging)
+
+    def _check_lateness(self, mine: Assigner) -> None:
+        """Refuse windows that cannot be answered again."""
+        if self.spans:
+            raise SashError("lateness is for events of one moment, got span=, with which postpone= says how long "
+                            "windows wait")  # fmt: skip
+        if not mine.by_time or mine.grid is None:
+            raise SashError(f"lateness needs windows that are known by their ends, such as those by time, got "
+                            f"{mine.kind} windows")  # fmt: skip
 
     def _check_weights(self, call: Call) -> None:
         """Refuse what only events that last have, where there are none."""
@@ -224,6 +235,11 @@ class Scheme:
         return ticks
 
     @cached_property
+    def lateness(self) -> int:
+        """How long windows stay after their answer."""
+        return 0 if self.settings.lateness is None else self.ticks("lateness", self.settings.lateness)
+
+    @cached_property
     def delay(self) -> int | None:
         """How far the watermark is behind the latest event; None where it is not moved by events."""
         return None if self.settings.watermark is None else self.ticks("watermark", self.settings.watermark)
@@ -250,7 +266,7 @@ class Scheme:
         if not self.by_time:
             return 0
         offset = abs(microseconds("", self.settings.offset)) * PER_MICROSECOND[self.unit]
-        return max(each.margin for each in self.assigners) + offset
+        return max(each.margin for each in self.assigners) + offset + self.lateness
 
     @cached_property
     def reach(self) -> tuple[int, int]:

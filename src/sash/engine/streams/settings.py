@@ -32,17 +32,19 @@ NONE = np.zeros(0, np.int64)
 
 
 def settings_of(
-    time: Any, key: Any, watermark: Any, offset: Any, slicer: str | None, spans: Spans | None = None, zone: Any = None
+    time: Any,
+    key: Any,
+    watermark: Any,
+    offset: Any,
+    slicer: str | None,
+    spans: Spans | None = None,
+    zone: Any = None,
+    lateness: Any = None,
 ) -> Settings:
     """The settings of a stream."""
     if slicer is not None and slicer not in SLICERS:
         raise SashError(f"slicer must be one of {', '.join(SLICERS)}, got {slicer!r}")
-    delay = None
-    if watermark is not None:
-        delay = interval_of("watermark", watermark)
-        if delay.backward and delay:
-            raise SashError(f"watermark must not be below zero, got {watermark!r}")
-        microseconds("watermark", delay)
+    delay, stay = _wait("watermark", watermark), _wait("lateness", lateness)
     moved = Interval() if offset is None else interval_of("offset", offset)
     microseconds("offset", moved)
     at = None if time is None else as_column(time)
@@ -55,7 +57,18 @@ def settings_of(
             raise SashError(f"zone must be a time zone such as 'Europe/Berlin', got {zone!r}")
         with column_named("zone"):
             check_zone(zone)
-    return Settings(at, _keys(key), delay, moved, slicer, spans=spans, zone=zone)
+    return Settings(at, _keys(key), delay, moved, slicer, spans=spans, zone=zone, lateness=stay)
+
+
+def _wait(name: str, value: Any) -> Interval | None:
+    """An interval that is not below zero, where one was given."""
+    if value is None:
+        return None
+    wait = interval_of(name, value)
+    if wait.backward and wait:
+        raise SashError(f"{name} must not be below zero, got {value!r}")
+    microseconds(name, wait)
+    return wait
 
 
 def spans_of(span: Any, postpone: Any, longest: Any, pair: Any, time: Any) -> Spans | None:
@@ -146,7 +159,8 @@ def slicer_of(scheme: Scheme) -> str:
         pairs, panes = edges_of(grids, PAIRS.name), edges_of(grids, PANES.name)
         if pairs.progressions == panes.progressions:
             return PANES.name
-    return CUTTY.name if scheme.delay == 0 and scheme.by_time and not scheme.spans else PAIRS.name
+    cutty = scheme.delay == 0 and scheme.by_time and not scheme.spans and in_order(scheme)
+    return CUTTY.name if cutty else PAIRS.name
 
 
 def check_slicer(scheme: Scheme, query: Query) -> None:
@@ -157,11 +171,12 @@ def check_slicer(scheme: Scheme, query: Query) -> None:
     if not assigner.cuts:
         raise Refused(f"{named} needs windows by time or by count; those by {assigner.kind} have no slices")
     if SLICERS[named].in_order and not in_order(scheme):
-        raise Refused(
-            f"{named} needs input in order, answered at each edge; "
-            f"a watermark of {scheme.settings.watermark} allows disorder"
-        )
+        raise Refused(f"{named} needs input in order, answered at each edge; {_disorder(scheme)} allows disorder")
     edges_of(assigner.cuts, named)
+
+
+def _disorder(scheme: Scheme) -> str:
+    return f"a watermark of {scheme.settings.watermark}" if scheme.delay else "lateness"
 
 
 def check_technique(scheme: Scheme, planned: PlannedQuery) -> None:
@@ -182,7 +197,7 @@ def check_technique(scheme: Scheme, planned: PlannedQuery) -> None:
 
 def in_order(scheme: Scheme) -> bool:
     """Whether rows come in the order of their windows, as far as the settings say."""
-    return not scheme.by_time or not scheme.delay
+    return not scheme.by_time or (not scheme.delay and scheme.settings.lateness is None)
 
 
 def check(scheme: Scheme) -> None:

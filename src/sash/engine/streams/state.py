@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.sizes import total_bytes
-from sash.engine.streams.assigners.base import Positions
+from sash.engine.streams.assigners.base import LEAST, MOST, Positions
 from sash.engine.streams.assigners.session import MISSED
 from sash.engine.streams.buffer import Buffer
 from sash.engine.streams.cells import Cells
@@ -33,6 +33,7 @@ from sash.engine.streams.restoring import (
     watermark_of,
     whole_of,
 )
+from sash.engine.streams.revisions import Revisions
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_cells import AUTO, refuse_odd_spans
 
@@ -67,6 +68,7 @@ class StreamState:
         self.waiting: list[KeyedRows] = []
         self.changes, self.updates = Changes(types), Updates(types)
         self.filling = Filling(types, fill) if fill else None
+        self.revisions = Revisions(types) if scheme.settings.lateness is not None and emit == "final" else None
 
     @property
     def emitted(self) -> Changes | Updates | Filling | None:
@@ -74,10 +76,18 @@ class StreamState:
         return self.changes if self.emit == "changes" else self.updates if self.emit == "updates" else self.filling
 
     @property
+    def shut(self) -> int | None:
+        """Up to where windows by time have ended that are of no use any more."""
+        watermark = self.watermark
+        if watermark is None or watermark == MOST or not self.scheme.lateness:
+            return watermark
+        return max(watermark - self.scheme.lateness, LEAST + 1)
+
+    @property
     def size(self) -> int:
         """About how many bytes it has in memory."""
         waiting = sum(total_bytes(rows.table) + 16 * len(rows.codes) for rows in self.waiting)
-        emitted = 0 if self.emitted is None else self.emitted.size
+        emitted = sum(each.size for each in self._given)
         return self.cells.size + self.buffer.size + waiting + self.keys.size + emitted
 
     def joined(self) -> KeyedRows:
@@ -117,7 +127,19 @@ class StreamState:
         if keyed:
             keys = self.keys.all()
             parts["keys"] = pa.table(keys, [str(k) for k in range(len(keys))])
-        return parts if self.emitted is None else parts | self.emitted.parts()
+        for each in self._given:
+            parts |= each.parts()
+        return parts
+
+    @property
+    def _given(self) -> list[Changes | Updates | Filling | Revisions]:
+        """What is known of answers that were given."""
+        return [each for each in (self.emitted, self.revisions) if each is not None]
+
+    @property
+    def keyed(self) -> bool:
+        """Whether what is neither cells nor rows depends on the numbers of keys."""
+        return self.scheme.sorts or bool(self._given)
 
     def stores(self) -> dict[str, Any]:
         """Cells and rows that have a position."""
@@ -148,8 +170,8 @@ class StreamState:
             self.keys = Keys.restored(self.scheme.key_types, parts)
         self.positions.restore({name[5:]: part for name, part in parts.items() if name.startswith("axis ")},
                                len(self.keys))  # fmt: skip
-        if self.emitted is not None:
-            self.emitted.restore(parts, len(self.keys))
+        for each in self._given:
+            each.restore(parts, len(self.keys))
 
     def restore_stores(self, parts: dict[str, Any]) -> None:
         """Go on with cells and rows, once the rest is known."""
@@ -177,6 +199,7 @@ class StreamState:
             self.waiting.append(taken._replace(codes=np.searchsorted(numbers, taken.codes)))
         self.changes, self.updates = other.changes.of_keys(numbers), other.updates.of_keys(numbers)
         self.filling = None if other.filling is None else other.filling.of_keys(numbers)
+        self.revisions = None if other.revisions is None else other.revisions.of_keys(numbers)
 
     def forget_keys(self) -> None:
         """Number keys anew, without those of which nothing is left, where these are the most."""
@@ -195,6 +218,7 @@ class StreamState:
         for store in (self.cells, self.buffer):
             store.key = np.searchsorted(used, store.key)
         self.updates = self.updates.of_keys(used)  # windows of others have ended
+        self.revisions = None if self.revisions is None else self.revisions.of_keys(used)
 
 
 def with_further(scheme: Scheme, columns: pa.Schema) -> pa.Schema:

@@ -48,6 +48,14 @@ class TimePositions(Positions):
     kind: ClassVar[str] = "time"
     assigners: tuple[EventTimeAssigner, ...]
     passed = LEAST  # windows that end up to here have been answered
+    lateness = 0  # how long they stay after that
+
+    @property
+    def bygone(self) -> int:
+        """Windows that end up to here are of no use any more."""
+        if not self.lateness or self.passed in (LEAST, MOST):
+            return self.passed
+        return max(self.passed - self.lateness, LEAST + 1)
 
     def number(self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None) -> Numbered:
         """The position of each row: its time."""
@@ -76,7 +84,7 @@ class TimePositions(Positions):
         return None if windows is None else Ending(None, *windows)
 
     def cuts(self) -> tuple[None, np.ndarray]:
-        """Where the first window begins that has not ended."""
+        """Where the first window begins that is still of use."""
         return None, np.array([self.opens()])
 
     def ends_at(self, spec: int, ends: np.ndarray) -> np.ndarray | None:
@@ -99,25 +107,25 @@ class TimePositions(Positions):
 
     def needed(self, store: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
-        return reduce(np.logical_or, (each.needed(store, self.passed) for each in self.assigners))
+        return reduce(np.logical_or, (each.needed(store, self.bygone) for each in self.assigners))
 
     def waited_for(self, at: np.ndarray) -> np.ndarray:
         """At which positions a window may still hold a row, whatever its key."""
-        return self.last_ends(at) > self.passed
+        return self.last_ends(at) > self.bygone
 
     def last_ends(self, at: np.ndarray) -> np.ndarray:
         """Where all windows have ended that hold some positions."""
         return reduce(np.maximum, (each.last_ends(at) for each in self.assigners))
 
     def reached_by(self, keys: np.ndarray) -> np.ndarray:
-        """Where the watermark is."""
-        return np.full(len(keys), self.passed)
+        """Where windows have ended that are of no use any more."""
+        return np.full(len(keys), self.bygone)
 
     def opens(self) -> int | None:
-        """Where the first window begins that has not ended, if any has."""
+        """Where the first window begins that is still of use, if any is not."""
         if self.passed in (LEAST, MOST):
             return None
-        return min(each.opens(self.passed) for each in self.assigners)
+        return min(each.opens(self.bygone) for each in self.assigners)
 
     def open_windows(self, store: SortedStore) -> int:
         """How many windows hold a row and have not ended, each key's on its own."""
