@@ -24,6 +24,8 @@ def stream(
     pair: Any = None,
     zone: str | None = None,
     lateness: Any = None,
+    ahead: Any = None,
+    idle: Any = None,
 ) -> Board:
     """A stream to ask continuous queries of: many over one stream, sharing their slices.
 
@@ -46,6 +48,9 @@ def stream(
             ``"Europe/Berlin"``: a day has 23 or 25 hours where clocks change. Hours and less are time that passes.
         lateness: how long windows stay after their answer, such as ``"1 hour"``: a late row that changes it has it
             given again, with a higher ``revision``, a column that answers then have. Rows later than that are late.
+        ahead: how far behind the clock the future begins, such as ``"1 day"``: rows whose time is later than that
+            are set aside with the reason, in the place of moving the watermark.
+        idle: after how long without events the clock moves the watermark, such as ``"1 minute"``; in process.
 
     >>> import pyarrow as pa
     >>> from datetime import datetime
@@ -67,4 +72,4 @@ def stream(
     else:
         opened = source_of(source)
     spans = spans_of(span, postpone, longest, pair, time)
-    return Board(opened, settings_of(time, key, watermark, offset, slicer, spans, zone, lateness))
+    return Board(opened, settings_of(time, key, watermark, offset, slicer, spans, zone, lateness, ahead, idle))

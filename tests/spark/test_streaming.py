@@ -294,6 +294,27 @@ def test_late_rows_give_answers_again_across_restarts(folder):
         hours(minutes(folder.stream(), watermark="8 seconds", lateness="1 hour").results())
 
 
+def test_rows_of_the_future_move_no_watermark(folder):
+    now = datetime.now(UTC).replace(microsecond=0)
+    for place, moment in enumerate([now, now + timedelta(days=3), now - timedelta(minutes=5), now]):
+        folder.add(pa.table({"ts": [moment], "plug": ["a"], "load": [place], "at": [place]}).cast(pa.schema(TYPES)))
+    board = minutes(folder.stream(), watermark="10 minutes", ahead="1 day")
+    shown = [row["late"] for row in folder.run(board.results(late=True), checkpoint="shown").found("shown")]
+    assert [(late["reason"], late["row"]["at"]) for late in shown] == [("ts is more than 1 day ahead of the clock", 1)]
+    assert list(shown[0]["row"]) == list(TYPES)
+    folder.progress.clear()
+    folder.run(board.results(), checkpoint="counted")
+    assert sum(progress.observedMetrics["sash n"]["late"] for progress in folder.progress) == 1
+    assert folder.progress[-1].observedMetrics["sash n"]["windows"] == 2
+    batch = folder.spark.read.schema(COLUMNS).parquet(str(folder.path / "in"))
+    assert minutes(batch, ahead="1 day").results().agg(F.sum("n")).first()[0] == 3
+    assert [row["at"] for row in minutes(batch, ahead="1 day").late().collect()] == [1]
+    with pytest.raises(SashError, match="ahead needs the watermark to be given as watermark="):
+        minutes(folder.stream().withWatermark("ts", "1 minute"), ahead="1 day")
+    with pytest.raises(SashError, match=r"idle is for streams in process, .* one time mode"):
+        minutes(folder.stream(), watermark="1 minute", idle="1 minute")
+
+
 def minutes(source, **settings):
     return sash.stream(source, time="ts", key="plug", **settings).query("n", sf.count(), range="1 minute")
 

@@ -138,6 +138,7 @@ class Queries(Part):
     key: Names = []
     watermark: str | None = Field(None, description="how far behind the latest event others may be")
     offset: str | None = None
+    ahead: str | None = Field(None, description="how far behind the clock the future begins; rows of it are set aside")
     slicer: Literal["panes", "pairs", "cutty"] | None = None
     emit: Literal["final", "changes", "updates"] = "final"
     starts: bool = Field(False, description="whether answers have the starts of their windows, too")

@@ -52,6 +52,7 @@ from sash.spark.worker import beginning
 from sash.windows import Window
 from sash.windows.over import Over
 
+CLOCK = f"{COMPUTED}clock"
 ANYWHERE = Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
 
 
@@ -134,6 +135,9 @@ class SparkSource(Source):
         if spans is not None:
             spans = replace(spans, start=named(spans.start), end=time, pair=named(spans.pair))
         settings = replace(settings, key=keys, time=time, spans=spans, names=names if any(names) else ())
+        if settings.ahead is not None:
+            columns[CLOCK] = F.current_timestamp()  # of a batch of a stream, the same whenever it runs
+            settings, computed[CLOCK] = replace(settings, clock=Name((CLOCK,))), "the clock"
         queries = tuple(
             replace(each, call=rewritten(Over(each.call, ANYWHERE), named).call, extent=read_extent(each.extent))
             for each in queries

@@ -26,7 +26,8 @@ def columns_of(scheme: Scheme) -> list[str]:
     """The columns that the queries, the key and the time, or the span, are made of."""
     wanted = set(scheme.needed)
     spans = scheme.settings.spans
-    for each in (*scheme.settings.key, scheme.settings.time, *((spans.start, spans.pair) if spans else ())):
+    settings = scheme.settings
+    for each in (*settings.key, settings.time, settings.clock, *((spans.start, spans.pair) if spans else ())):
         if each is not None:
             wanted |= check_names(each, scheme.schema.names)
     return [name for name in scheme.schema.names if name in wanted]

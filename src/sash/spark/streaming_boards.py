@@ -62,6 +62,16 @@ class StreamingSource(SparkSource):
             raise SashError("time must be given for a streaming DataFrame, whose windows end as time passes; got None")
         _check_spans(settings.spans)
         delay = self._delay(settings)
+        if settings.idle is not None:
+            raise SashError(
+                f"idle is for streams in process, got {settings.idle}: an operator of Spark has one time mode, and one "
+                "whose timers follow the clock is not told the watermark; have the source send a row now and then"
+            )
+        if settings.ahead is not None and self._watermark() is not None:
+            raise SashError(
+                f"ahead needs the watermark to be given as watermark=, got {settings.ahead} for a DataFrame whose own "
+                "watermark Spark moves before Sash sees a row"
+            )
         scheme = super().scheme(replace(settings, watermark=delay, grows=True), queries, before)
         if scheme.merging:
             raise SashError("range must not be by session on a streaming DataFrame, which is not supported yet")
@@ -161,6 +171,9 @@ class StreamingSource(SparkSource):
         assert isinstance(read.settings.time, Expressed)
         time = spark_column(bind(read.settings.time, read.frame.columns))
         moment = _moment(time, read.frame.select(time).schema[0].dataType)
+        if read.settings.ahead is not None:
+            bound = F.unix_micros(F.current_timestamp()) + microseconds("ahead", read.settings.ahead)
+            moment = F.when(F.unix_micros(moment) <= bound, moment)  # others move no watermark
         return read.frame.withColumn(WATERMARK, moment).withWatermark(WATERMARK, f"{-(-delay // 1000)} milliseconds")
 
 

@@ -58,6 +58,7 @@ class Intake:
     ) -> None:
         self.state, self.scheme, self._ended, self._least_starts = state, state.scheme, ended, least_starts
         self.standing: Callable[[], Cells] = lambda: state.cells  # in which sessions are found
+        self.clock: int | None = None  # what it shows, where that matters and no column says it
 
     def whole_spans(self, pairs: tuple[pa.Table, pa.Table, pa.Array]) -> pa.Table:
         """Spans that were joined of halves; what cannot be is set aside."""
@@ -67,6 +68,7 @@ class Intake:
 
     def placed(self, table: pa.Table) -> KeyedRows:
         """The rows that have a place, with their keys and times; others are set aside."""
+        table = self._come(table)
         time, late, times, judged, scheme, state = None, None, None, None, self.scheme, self.state
         if scheme.spans:
             return self._placed_spans(table)
@@ -87,6 +89,28 @@ class Intake:
         rows = columns_of(table, scheme.row_columns)
         rows = rows if bits is None else rows.append_column(MISSED, pa.array(bits))
         return KeyedRows(rows, self._coded(table), time, times)
+
+    def _come(self, table: pa.Table) -> pa.Table:
+        """The rows that are not too far in the future; others are set aside."""
+        settings, scheme = self.scheme.settings, self.scheme
+        if settings.ahead is None:
+            return table
+        clock: Any = self.clock
+        if settings.clock is not None:
+            clock, _ = ticks_of(evaluate(settings.clock, table), scheme.time_type)
+        assert clock is not None
+        ahead = np.zeros(table.num_rows, np.bool_)
+        for argument, column in (("time", settings.time), ("span", settings.spans.start if settings.spans else None)):
+            if column is not None:
+                with column_named(argument):
+                    time, known = ticks_of(evaluate(column, table), scheme.time_type)
+                ahead |= (time > clock + scheme.ahead) & (True if known is None else known)
+        if not ahead.any():
+            return table
+        aside = np.flatnonzero(ahead)
+        reason = f"{settings.time} is more than {settings.ahead} ahead of the clock"
+        self.set_aside(table, aside, pa.array([reason] * len(aside), pa.string()))
+        return table.filter(pa.array(~ahead))
 
     def _judged(self, table: pa.Table, time: np.ndarray, known: np.ndarray | None) -> Judged:
         """Which rows of a batch are of no session, by all that have come by now."""

@@ -39,7 +39,7 @@ from sash.engine.streams.scheme import BOUNDS, FIRST, CellPartial, Scheme
 from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
 from sash.engine.streams.span_cells import SpanCells
 from sash.engine.streams.state import StreamState
-from sash.engine.streams.times import as_ticks
+from sash.engine.streams.times import as_ticks, now
 from sash.engine.tables import one_array
 from sash.errors import SashError
 from sash.kernels.sorting import argsort
@@ -101,18 +101,56 @@ class Operator:
 
     # What a user does
 
-    def push(self, batch: Any) -> pa.Table:
-        """Take a batch of rows; gives the answers of the windows that have ended since."""
-        rows = self.absorb(batch)
+    def push(self, batch: Any, clock: Any = None) -> pa.Table:
+        """Take a batch of rows; gives the answers of the windows that have ended since.
+
+        ``clock`` is what the clock shows, a time as the column has them, for ``ahead=`` and ``idle=``; that of this
+        machine, unless given.
+        """
+        shown = self._clock(clock)
+        rows = self.absorb(batch, shown)
         with self._whole():
             seen = len(rows.codes) > 0 or self.scheme.spans  # of spans, rows that have no place move it, too
             if self._delay is not None and rows.span is not None and seen and rows.span.most > LEAST:
                 self._see(rows.span.most - self._delay)
+            self._go_on(shown, batch.num_rows > 0)
             return self._answers()
 
-    def absorb(self, batch: Any) -> KeyedRows:
+    def tick(self, clock: Any = None) -> pa.Table:
+        """Say what the clock shows while nothing comes; gives the answers of windows that have ended by ``idle=``."""
+        self._open()
+        if self.scheme.idle is None:
+            raise SashError("tick needs idle=, after which the clock moves the watermark")
+        with self._whole():
+            self._go_on(self._clock(clock), came=False)
+            return self._answers()
+
+    def _clock(self, clock: Any) -> int | None:
+        """What the clock shows, in ticks, where that matters."""
+        scheme = self.scheme
+        if scheme.settings.ahead is None and scheme.idle is None:
+            if clock is not None:
+                raise SashError(f"clock is for ahead= and idle= of sash.stream, got {clock!r} without them")
+            return None
+        return now(scheme.time_type) if clock is None else as_ticks(clock, scheme.time_type, "clock")
+
+    def _go_on(self, clock: int | None, came: bool) -> None:
+        """Let the clock move the watermark once nothing has come for long: by as much as it has moved itself."""
+        state, idle = self.state, self.scheme.idle
+        if idle is None or clock is None or self._delay is None:
+            return
+        if came or state.active is None:
+            state.active = [clock, state.watermark]
+            return
+        since, watermark = state.active
+        assert since is not None
+        if watermark is not None and clock - since >= idle:
+            self._see(watermark + clock - since)
+
+    def absorb(self, batch: Any, clock: int | None = None) -> KeyedRows:
         """Take a batch of rows, and leave the answers for later; gives the rows that have a place."""
         self._open()
+        self._intake.clock = clock
         table, pairing = checked(batch, self.scheme.schema), self.state.pairing
         with self._whole():
             whole = table if pairing is None else self._intake.whole_spans(pairing.take(table))

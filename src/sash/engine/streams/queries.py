@@ -48,6 +48,9 @@ class Settings:
     spans: Spans | None = None  # time is then their end
     zone: str | None = field(default=None, repr=False)  # whose clocks say when days begin
     lateness: Interval | None = field(default=None, repr=False)  # how long windows stay after their answer
+    ahead: Interval | None = field(default=None, repr=False)  # how far in the future times may be
+    idle: Interval | None = field(default=None, repr=False)  # how long nothing comes until the clock goes on
+    clock: Expression | None = field(default=None, repr=False)  # a column of what it showed; by itself where none is
 
     @property
     def further(self) -> str:

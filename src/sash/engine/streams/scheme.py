@@ -240,6 +240,16 @@ class Scheme:
         return 0 if self.settings.lateness is None else self.ticks("lateness", self.settings.lateness)
 
     @cached_property
+    def ahead(self) -> int:
+        """How far in the future times may be, where that matters."""
+        return 0 if self.settings.ahead is None else self.ticks("ahead", self.settings.ahead)
+
+    @cached_property
+    def idle(self) -> int | None:
+        """How long nothing comes until the clock moves the watermark; None where it does not."""
+        return None if self.settings.idle is None else self.ticks("idle", self.settings.idle)
+
+    @cached_property
     def delay(self) -> int | None:
         """How far the watermark is behind the latest event; None where it is not moved by events."""
         return None if self.settings.watermark is None else self.ticks("watermark", self.settings.watermark)

@@ -40,6 +40,8 @@ def settings_of(
     spans: Spans | None = None,
     zone: Any = None,
     lateness: Any = None,
+    ahead: Any = None,
+    idle: Any = None,
 ) -> Settings:
     """The settings of a stream."""
     if slicer is not None and slicer not in SLICERS:
@@ -57,7 +59,20 @@ def settings_of(
             raise SashError(f"zone must be a time zone such as 'Europe/Berlin', got {zone!r}")
         with column_named("zone"):
             check_zone(zone)
-    return Settings(at, _keys(key), delay, moved, slicer, spans=spans, zone=zone, lateness=stay)
+    future, quiet = _wait("ahead", ahead), _wait("idle", idle)
+    if future is not None and spans is not None and spans.pair is not None:
+        raise SashError(
+            f"ahead is for rows that have their times, got {ahead!r} with pair=, whose halves wait for others"
+        )
+    if future is not None and at is None:
+        raise SashError(f"ahead needs time=, the column that it is of, got {ahead!r}")
+    if quiet is not None and (at is None or delay is None):
+        raise SashError(f"idle needs time= and watermark=, which the clock moves on, got {idle!r}")
+    if quiet is not None and not quiet:
+        raise SashError(f"idle must be more than zero, got {idle!r}")
+    return Settings(
+        at, _keys(key), delay, moved, slicer, spans=spans, zone=zone, lateness=stay, ahead=future, idle=quiet
+    )
 
 
 def _wait(name: str, value: Any) -> Interval | None:

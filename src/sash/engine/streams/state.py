@@ -25,9 +25,11 @@ from sash.engine.streams.lateness import Late
 from sash.engine.streams.lengths import Lengths
 from sash.engine.streams.pairing import Pairing
 from sash.engine.streams.restoring import (
+    is_whole,
     numbers_of,
     part_of,
     refuse_outside,
+    refused,
     table_of,
     typed_of,
     watermark_of,
@@ -54,6 +56,7 @@ class StreamState:
     ) -> None:
         self.scheme, self.positions, self.emit = scheme, positions, emit
         self.watermark: int | None = None
+        self.active: list[int | None] | None = None  # what the clock showed when rows last came, and the watermark then
         self.closed = False
         self.late_count = 0
         self.late: list[pa.Table] = []
@@ -116,6 +119,8 @@ class StreamState:
             parts |= {"waiting": waiting.table, "waiting codes": waiting.codes, "waiting time": waiting.time}
         if self.pairing is not None:
             parts["halves"] = self.pairing.waiting
+        if self.scheme.idle is not None:
+            parts["active"] = self.active
         if self.lengths is not None:
             parts |= {"lengths": self.lengths.counts, "longer": self.lengths.longer}
         return parts
@@ -162,6 +167,8 @@ class StreamState:
             self.pairing.waiting = table_of(parts, "halves", scheme.schema)
         if self.lengths is not None:
             self.lengths.restore(parts)
+        if self.scheme.idle is not None:
+            self.active = _active_of(parts)
 
     def restore_rest(self, parts: dict[str, Any], keyed: bool) -> None:
         """Go on with all that is neither cells nor rows."""
@@ -230,3 +237,15 @@ def with_further(scheme: Scheme, columns: pa.Schema) -> pa.Schema:
 def columns_of(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """These columns, or one of nothing, for the number of rows."""
     return table.select(list(names)) if names else pa.table({"": pa.nulls(table.num_rows)})
+
+
+def _active_of(parts: dict[str, Any]) -> list[int | None] | None:
+    """When rows last came, where that is known: not before the clock mattered."""
+    active = parts.get("active")
+    if active is None:
+        return None
+    if not isinstance(active, list) or len(active) != 2 or not is_whole(active[0]):
+        raise refused("active", "a time and a watermark", "another thing")
+    if active[1] is not None and not is_whole(active[1], LEAST + 1):
+        raise refused("active", "a time and a watermark", "another thing")
+    return active
