@@ -53,9 +53,9 @@ def test_a_row_that_there_is_not():
     said = "beyond: lower must give the position of a row, below 4, or -1, got "
     for aggregate in (wrong.ROW, wrong.ROW.but(compiled=False)):
         refused(aggregate("s"), f"{said}85899345")
-        refused(aggregate.but(lower=lambda s: s - 2**33)("s"), f"{said}-85899345")
-        refused(aggregate.but(lower=lambda s: s - 5)("s"), f"{said}-")
-        refused(aggregate.but(lower=lambda s: s + 0.5)("s"), said)
+    refused(aggregate.but(lower=lambda s: s - 2**33)("s"), f"{said}-85899345")
+    refused(aggregate.but(lower=lambda s: s - 5)("s"), f"{said}-")
+    refused(aggregate.but(lower=lambda s: s + 0.5)("s"), said)
 
 
 @pytest.mark.long

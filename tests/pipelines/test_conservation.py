@@ -159,6 +159,7 @@ def killed_again_and_again(folder, seed, kills):
     assert_conserved(folder, rows)
 
 
+@pytest.mark.long
 def test_every_row_is_answered_or_late_where_the_driver_is_killed(tmp_path):
     killed_again_and_again(tmp_path, seed=5, kills=1)
 

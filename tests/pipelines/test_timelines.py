@@ -75,6 +75,7 @@ def replaced(folder, copy):
         shutil.copytree(folder / copy, folder / "checkpoint")
 
 
+@pytest.mark.long
 def test_a_query_of_several_sinks_does_not_go_on_from_an_older_checkpoint(stream):
     folder = stream.folder
     stream(BOARD)

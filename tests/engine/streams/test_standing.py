@@ -14,6 +14,7 @@ from engine.streams.test_windows import CALLS, DIGITS, SCHEMA, check, disordered
 from sash.engine.streams import ended_windows
 from sash.engine.streams.forest import Forest
 from sash.engine.streams.partial_layouts import PartialLayout
+from strategies import usually
 
 FOLDED = st.sampled_from(["count", "count_v", "sum", "avg", "max", "stddev", "positive"])
 FORWARD = ["recalc", "two_stacks", "daba", "flatfat", "b_int", "flatfit", "sba", "pba"]
@@ -50,6 +51,7 @@ def few(count):
         ended_windows.FEW = before
 
 
+@usually(12)
 @given(stream=disordered(), asked=named(), always=st.booleans())
 def test_named_algorithms_over_time(stream, asked, always):
     events, delay, edges = stream
@@ -58,6 +60,7 @@ def test_named_algorithms_over_time(stream, asked, always):
         check(pushed(board.open, events, edges), time_answers(events, asked[0]))
 
 
+@usually(12)
 @given(stream=disordered(), asked=named(), always=st.booleans())
 def test_named_algorithms_by_count(stream, asked, always):
     events, _, edges = stream
