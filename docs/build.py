@@ -65,6 +65,11 @@ def index_algorithms() -> str:
     return "\n".join(lines)
 
 
+def cards_of(algorithm: Any) -> list[str]:
+    """The cards of an algorithm's kernels."""
+    return [kernel.card.strip() for kernel in (algorithm.kernel, algorithm.of_size) if kernel is not None]
+
+
 CARD = re.compile(r"^(order|needs|time|space|paper) +(.*(?:\n {4,}.*)*)$", re.MULTILINE)
 
 
@@ -76,7 +81,7 @@ def cards(room: str) -> str:
         card = {name: " ".join(words.split()) for name, words in CARD.findall(text)}
         if "time" not in card and "paper" not in card:  # a helper
             continue
-        names = [name for name, algorithm in ALGORITHMS.items() if algorithm.kernel.card.strip() == text] or [file.stem]
+        names = [name for name, algorithm in ALGORITHMS.items() if text in cards_of(algorithm)] or [file.stem]
         words = [card.get(name, "") for name in ("order", "needs", "time", "space", "paper")]
         cells = [", ".join(f"`{name}`" for name in names), text.splitlines()[0], *words]
         lines.append("| " + " | ".join(re.sub(r"([|*])", r"\\\1", cell) for cell in cells) + " |")

@@ -1,8 +1,8 @@
 """Table 2: latency of max over the last 2^13 and 2^14 values, an answer a value: a million windows, the last 970,000.
 
 Here the time of every slide is taken inside compiled code by the processor's clock, whose steps are some nanoseconds,
-and is the median of five runs over the same values: what the system interrupts does not count. pba is driven from
-Python at the two slides of each chunk where its second thread is called. DABA is added, which has a bound, too.
+and is the median of five runs over the same values: what the system interrupts does not count. Where rows come one by
+one, pba cumulates chunks from the right on the same thread, a row a slide. DABA is added, which has a bound, too.
 """
 
 from __future__ import annotations

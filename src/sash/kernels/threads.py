@@ -20,6 +20,21 @@ def second_thread() -> ThreadPoolExecutor:
     return _executor(1)
 
 
+def helpers() -> ThreadPoolExecutor:
+    """Threads that help one call each of a kernel, and have left when it returns."""
+    return _helpers(max(threads() // 2, 1))
+
+
+@cache
+def _helpers(workers: int) -> ThreadPoolExecutor:
+    return _executor(workers)
+
+
+def may_help() -> bool:
+    """Whether a call may have a second thread: not in a Spark task, which has one core."""
+    return threads() > 1
+
+
 @cache
 def _pool(workers: int) -> ThreadPoolExecutor:
     return _executor(workers)
@@ -82,6 +97,7 @@ if hasattr(os, "register_at_fork"):  # threads do not come along
 
     def _forget() -> None:
         second_thread.cache_clear()
+        _helpers.cache_clear()
         _pool.cache_clear()
 
     os.register_at_fork(after_in_child=_forget)

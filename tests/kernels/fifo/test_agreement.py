@@ -109,7 +109,7 @@ def test_windows_that_slide_by_several_rows(name, aggregate, compiled, data, siz
     if data.draw(st.booleans()):  # with room for just the window, so that it fills a tree
         window.capacity, window.arrays = size, window._allocate(size)
         if window.driver is not None:
-            window.driver.prepare(window.arrays, None, None)
+            window.driver.prepare(window.arrays)
     got = stream(window, column, lengths, frames, aggregate, using=name)
     assert got == oracle(aggregate, [column.tolist()], frames)
 

@@ -4,7 +4,16 @@ A kernel file holds a function of an aggregate that returns the algorithm; ``@ke
 registry, from which the planner, ``using=``, the tests and the benchmarks take it.
 """
 
-from sash.kernels.compiling.instructions import leading_zeros, popcount, prefetch, trailing_zeros
+from sash.kernels.compiling.instructions import (
+    acquire,
+    claim,
+    doze,
+    leading_zeros,
+    popcount,
+    prefetch,
+    release,
+    trailing_zeros,
+)
 from sash.kernels.compiling.registry import KERNELS, Kernel, kernel
 from sash.kernels.compiling.routine import Routine, routine
 from sash.kernels.compiling.specialise import Specialised, pinned, specialise
@@ -21,11 +30,15 @@ __all__ = [
     "Specialised",
     "States",
     "Values",
+    "acquire",
+    "claim",
+    "doze",
     "kernel",
     "leading_zeros",
     "pinned",
     "popcount",
     "prefetch",
+    "release",
     "routine",
     "specialise",
     "trailing_zeros",

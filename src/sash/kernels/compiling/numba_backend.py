@@ -78,12 +78,16 @@ _trailing = _instruction(lambda builder, word: builder.cttz(word, _DEFINED))
 _leading = _instruction(lambda builder, word: builder.ctlz(word, _DEFINED))
 
 
+def _address(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Where a word of an array stands, the first two arguments being the array and the word's place in it."""
+    data = numba.core.cgutils.create_struct_proxy(signature.args[0])(target, builder, arguments[0]).data
+    return builder.gep(data, [target.cast(builder, arguments[1], signature.args[1], types.int64)])
+
+
 @numba.extending.intrinsic
 def _hint(context, array, index):  # type: ignore[no-untyped-def]
     def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        typing = signature.args[0]
-        data = numba.core.cgutils.create_struct_proxy(typing)(target, builder, arguments[0]).data
-        place = builder.gep(data, [target.cast(builder, arguments[1], signature.args[1], types.int64)])
+        place = _address(target, builder, signature, arguments)
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind_of = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
         function = numba.core.cgutils.get_or_insert_function(builder.module, kind_of, "llvm.prefetch.p0i8")
@@ -91,6 +95,45 @@ def _hint(context, array, index):  # type: ignore[no-untyped-def]
         return target.get_dummy_value()
 
     return types.void(array, index), generate
+
+
+@numba.extending.intrinsic
+def _acquire(context, array, index):  # type: ignore[no-untyped-def]
+    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.load_atomic(_address(target, builder, signature, arguments), "acquire", 8)
+
+    return types.int64(array, index), generate
+
+
+@numba.extending.intrinsic
+def _release(context, array, index, word):  # type: ignore[no-untyped-def]
+    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        value = target.cast(builder, arguments[2], signature.args[2], types.int64)
+        builder.store_atomic(value, _address(target, builder, signature, arguments), "release", 8)
+        return target.get_dummy_value()
+
+    return types.void(array, index, word), generate
+
+
+@numba.extending.intrinsic
+def _claim(context, array, index, before, after):  # type: ignore[no-untyped-def]
+    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        words = [target.cast(builder, arguments[k], signature.args[k], types.int64) for k in (2, 3)]
+        swapped = builder.cmpxchg(_address(target, builder, signature, arguments), *words, "acq_rel", "acquire")
+        return builder.extract_value(swapped, 1)
+
+    return types.boolean(array, index, before, after), generate
+
+
+@numba.extending.intrinsic
+def _doze(context, microseconds):  # type: ignore[no-untyped-def]
+    def generate(target, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        word = ir.IntType(32)
+        usleep = numba.core.cgutils.get_or_insert_function(builder.module, ir.FunctionType(word, [word]), "usleep")
+        builder.call(usleep, [target.cast(builder, arguments[0], signature.args[0], types.int32)])
+        return target.get_dummy_value()
+
+    return types.void(microseconds), generate
 
 
 @numba.extending.overload(instructions.popcount)
@@ -111,6 +154,26 @@ def _overload_leading(word):  # type: ignore[no-untyped-def]
 @numba.extending.overload(instructions.prefetch)
 def _overload_prefetch(array, index):  # type: ignore[no-untyped-def]
     return lambda array, index: _hint(array, index)
+
+
+@numba.extending.overload(instructions.acquire)
+def _overload_acquire(array, index):  # type: ignore[no-untyped-def]
+    return lambda array, index: _acquire(array, index)
+
+
+@numba.extending.overload(instructions.release)
+def _overload_release(array, index, word):  # type: ignore[no-untyped-def]
+    return lambda array, index, word: _release(array, index, word)
+
+
+@numba.extending.overload(instructions.claim)
+def _overload_claim(array, index, before, after):  # type: ignore[no-untyped-def]
+    return lambda array, index, before, after: _claim(array, index, before, after)
+
+
+@numba.extending.overload(instructions.doze)
+def _overload_doze(microseconds):  # type: ignore[no-untyped-def]
+    return lambda microseconds: _doze(microseconds)
 
 
 OVERLOADED = (replaced, *instructions.INSTRUCTIONS)  # Numba has our own versions of these

@@ -12,7 +12,7 @@
 | slick_deque | selective | under 2, n at worst | comparison |
 | slide_side | | 3, n at a flip | several ranges |
 | sba | | 3, n at a boundary | frames of one size |
-| pba | | 3, worst case too | a bound on every slide, for windows of one size |
+| pba | | 3, worst case too | long windows of one size and two cores; a bound on every slide |
 """
 
 from importlib import import_module

@@ -7,13 +7,13 @@ have a loop of their own, some rows behind: nothing in it depends on what is bef
 divisions are done at once.
 
 PBA cumulates to the left on a second thread. A window is then the rest of a chunk, perhaps a whole
-chunk, and the chunk being filled. The chunk size is Theorem 1's where windows have one size. Where they
+chunk, and the chunk being filled. Where windows have one size, ``parallel_boundary`` has it. Where they
 have not, the start passing a boundary sets the next, with either.
 
 order   first in, first out
 needs   associative
 time    at most 3 combines a slide; for PBA in the worst case too, on the main thread; SBA 4 where sizes vary
-space   SBA 2n + 1 partials; PBA n + 2
+space   SBA 2n + 1 partials; PBA at most (3n + 13) / 2, n + 2 where sizes vary
 paper   parallel-boundary-aggregator-2021, 4
 """
 
@@ -23,10 +23,12 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from sash.errors import SashError
+from sash.kernels.algorithm import Task
 from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
-from sash.kernels.fifo.forward_folding import slides
+from sash.kernels.fifo.forward_folding import slides, stretch
+from sash.kernels.fifo.parallel_boundary import LEAST, MANY, pba_of_size
 from sash.kernels.fifo.state_arrays import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
-from sash.kernels.threads import second_thread
+from sash.kernels.threads import may_help, second_thread
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -240,14 +242,19 @@ def cumulate_left(agg: Any) -> Any:
 class Cumulating:
     """Runs PBA: calls the kernel up to each boundary, and has the chunk behind it cumulated meanwhile."""
 
-    def __init__(self, specialise: Any) -> None:
+    def __init__(self, specialise: Any, size: int | None, chunk: int | None) -> None:
         self.cumulate = specialise(cumulate_left).run
+        self.chunk = chunk or 0
         self.pending: Future[Any] | None = None
         self.process = os.getpid()
 
-    def prepare(self, arrays: dict[str, Any], size: int | None, chunk: int | None) -> None:
+    def entries(self, capacity: int) -> int:
+        """What arrays are sized by."""
+        return capacity
+
+    def prepare(self, arrays: dict[str, Any]) -> None:
         """Set the chunk size once for the whole stream; 0 lets the starts set the boundaries."""
-        arrays["marks"][CHUNK] = chunk or (chunk_for_counts(size) if size else 0)
+        arrays["marks"][CHUNK] = self.chunk
 
     def run(self, kernel: Any, arguments: dict[str, Any]) -> None:
         """Answer a batch of frames; the second thread may still be at work afterwards."""
@@ -320,7 +327,7 @@ def pba_sound(arrays: Any, constant: bool) -> bool:
 
 @kernel(sizes={"ring": per_row, "sums": count(2), "marks": count(OWN + 4)}, drive=Cumulating, sound=pba_sound)
 def pba(agg: Any) -> Any:
-    """PBA: chunks cumulated to the right, and to the left on a second thread."""
+    """PBA where sizes vary: chunks cumulated to the right, and to the left on a second thread."""
     lift, combine, load, store, answer, frame = agg.lift, agg.combine, agg.load, agg.store, agg.answer, agg.frame
     absent = agg.absent
 
@@ -384,12 +391,16 @@ def pba(agg: Any) -> Any:
 SBA = slides(
     sba, "two partial windows that meet at a boundary", cost=lambda task: 5.0 if task.trailing else 16.0, offered=True
 )
-PBA = slides(pba, "boundary aggregation with a second thread", cost=lambda task: 12.0)
 
 
-def chunk_for_counts(size: int, slide: int = 1) -> int:
-    """Theorem 1: the slices in a chunk for windows of so many rows that slide by so many."""
-    slices, rest = size // slide, size % slide
-    if slices <= slide + rest + 1:
-        return max(slices, 1)
-    return (slide * (slices + 1) + rest + 1) // (slide + 1)
+def cost_of_pba(task: Task) -> float:
+    """Less than sba's for long windows of one size, unless the rows are so many that sba's are shared by threads.
+
+    ``sash bench --full --only boundary_2021.figure4`` measures it: 0.75 to 1 of sba's from 2^11 rows on, of max. Where
+    partials are divided it is not ahead.
+    """
+    ahead = task.trailing and may_help() and task.widest >= 2 * LEAST and MANY <= task.rows < 2 * stretch(task.widest)
+    return 4.0 if ahead and getattr(task.aggregate, "selective", False) else 20.0
+
+
+PBA = slides(pba, "boundary aggregation with a second thread", cost=cost_of_pba, offered=True, of_size=pba_of_size)

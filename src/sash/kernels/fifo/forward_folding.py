@@ -22,7 +22,7 @@ from sash.kernels.compiling import Kernel
 from sash.kernels.fifo.sliding import Sliding, SlidingAlgorithm
 from sash.kernels.inputs import Inputs
 from sash.kernels.needs import forward, no_exclude
-from sash.kernels.threads import shares, together
+from sash.kernels.threads import shares, threads, together
 from sash.windows.bounds import CONSTANT, Bounds
 
 STRETCH = 1 << 18  # frames after which a sliding window begins anew, or more, so that few rows are seen twice
@@ -35,6 +35,7 @@ def slides(
     needs: tuple[Need, ...] = (),
     offered: bool = False,
     combines: Callable[[int], tuple[float, float]] = lambda rows: (2, 1),
+    of_size: Kernel | None = None,
 ) -> SlidingAlgorithm:
     """Declare a kernel of windows that only move forward as an algorithm that folds frames."""
     return SlidingAlgorithm(
@@ -47,6 +48,7 @@ def slides(
         offered=offered,
         combines=combines,
         kernel=kernel,
+        of_size=of_size,
     )
 
 
@@ -78,7 +80,7 @@ def _slid(inputs: Inputs, values: tuple[Any, ...], bounds: Bounds, kernel: Kerne
     """Slide over frames that move forward, each stretch of them over only the rows it needs."""
     lo, hi, frames = bounds.lo, bounds.hi, len(bounds)
     most = widest(bounds)
-    cut = _stretches(inputs, kernel, frames, most)
+    cut = _stretches(inputs, frames, most, kernel.drive is not None)
     window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, using=kernel.name, room=max(most, 1))
     out = Answered(np.empty(frames, window.specialised.answer), np.ones(frames, np.bool_))
 
@@ -99,7 +101,7 @@ def _slid(inputs: Inputs, values: tuple[Any, ...], bounds: Bounds, kernel: Kerne
 
 def _slid_by_size(inputs: Inputs, values: tuple[Any, ...], rows: int, size: int, kernel: Kernel) -> Answered:
     """Slide a window of one size; a stretch begins with the rows that its first window reaches back to."""
-    cut = _stretches(inputs, kernel, rows, size)
+    cut = _stretches(inputs, rows, size)
     window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, size=size, using=kernel.name)
     out = Answered(np.empty(rows, window.specialised.answer), np.ones(rows, np.bool_))
 
@@ -114,19 +116,27 @@ def _slid_by_size(inputs: Inputs, values: tuple[Any, ...], rows: int, size: int,
     return out
 
 
-def _stretches(inputs: Inputs, kernel: Kernel, frames: int, most: int) -> list[tuple[int, int]]:
-    """Where windows begin anew: nowhere if positions matter, or the algorithm has its own thread."""
-    if inputs.aggregate.rows or kernel.drive is not None:
+def _stretches(inputs: Inputs, frames: int, most: int, own_thread: bool = False) -> list[tuple[int, int]]:
+    """Where windows begin anew: nowhere if positions matter, or the algorithm goes on on a thread of its own."""
+    if inputs.aggregate.rows or own_thread:
         return [(0, frames)]
-    stretch = max(STRETCH, 8 * most)
-    return shares(frames, least=stretch, parts=max(frames // stretch, 1))
+    return shares(frames, least=stretch(most), parts=max(frames // stretch(most), 1))
+
+
+def stretch(widest: int) -> int:
+    """How many frames of so many rows a stretch has at least; twice as many are shared by two threads."""
+    return max(STRETCH, 8 * widest)
 
 
 def _on_threads(inputs: Inputs, answer: Callable[..., None], window: Sliding, stretches: list[tuple[int, int]]) -> None:
-    """Answer stretches of about equal length on all threads, each its share of them one after the other."""
+    """Answer stretches of about equal length on all threads, each its share of them one after the other.
+
+    Where a window has a helper, there are half as many shares.
+    """
     if len(stretches) == 1:
         return answer(window, *stretches[0])
-    cut = shares(len(stretches), least=1) if inputs.aggregate.compiled else [(0, len(stretches))]
+    parts = max(threads() // (1 if window.driver is None else 2), 1) if inputs.aggregate.compiled else 1
+    cut = shares(len(stretches), least=1, parts=parts)
 
     def several(first: int, last: int) -> None:
         for edges in stretches[first:last]:

@@ -40,9 +40,17 @@ ONE_SIZE, FRAMES = "sba", "two_stacks"  # the algorithms of windows of one size,
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SlidingAlgorithm(Algorithm):
-    """A fold over windows that only move forward; ``kernel`` is what a window is held by."""
+    """A fold over windows that only move forward.
+
+    ``kernel`` is what a window is held by, unless there is another for windows of one size.
+    """
 
     kernel: Kernel
+    of_size: Kernel | None = None
+
+    def held_by(self, size: int | None) -> Kernel:
+        """The kernel of windows of this size, or of frames that are given."""
+        return self.kernel if size is None or self.of_size is None else self.of_size
 
 
 class Sliding:
@@ -73,7 +81,7 @@ class Sliding:
         """
         using = using or (FRAMES if size is None else ONE_SIZE)
         algorithm = _named(using)
-        self.kernel = algorithm.kernel
+        self.kernel = algorithm.held_by(size)
         for argument, value in (("size", size), ("chunk", chunk)):
             if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
                 raise SashError(f"{argument} must be a whole number of rows, at least 1, got {value!r}")
@@ -85,7 +93,7 @@ class Sliding:
             raise Refused(reason)
         self.size = None if size is None else int(size)
         self.specialised = self._specialise(self.kernel)
-        self.driver = self.kernel.drive(self._specialise) if self.kernel.drive else None
+        self.driver = self.kernel.drive(self._specialise, self.size, chunk) if self.kernel.drive else None
         self.rows = 0
         self.reached = 0  # the last hi
         self.waiting = tuple(
@@ -95,7 +103,7 @@ class Sliding:
         self.capacity = self.size or room
         self.arrays = self._allocate(self.capacity)
         if self.driver is not None:
-            self.driver.prepare(self.arrays, self.size, chunk)
+            self.driver.prepare(self.arrays)
 
     def push(
         self,
@@ -157,8 +165,8 @@ class Sliding:
         rows, capacity, reached = kept["window"].tolist()
         fits = capacity == self.size if self.size is not None else capacity > 0
         refuse_unless(fits and 0 <= reached <= rows, "as many rows as there are")
-        types = self._types()
-        refuse_shapes(kept, {name: (types[name], size(capacity)) for name, size in self.kernel.sizes.items()})
+        types, lengths = self._types(), self._lengths(capacity)
+        refuse_shapes(kept, {name: (types[name], length) for name, length in lengths.items()})
         arrays = {name: kept[name] for name in self.arrays}
         refuse_marks(arrays, capacity)
         tail = int(arrays["marks"][TAIL])
@@ -183,7 +191,7 @@ class Sliding:
 
     def _run(self, arguments: dict[str, Any]) -> None:
         """Call the kernel with those of the arguments that it takes."""
-        wanted = {name: arguments[name] for name in self.specialised.parameters}
+        wanted = {name: arguments.get(name) for name in self.specialised.parameters}
         self.torn = True
         if self.driver is not None:
             self.driver.run(self.specialised.run, wanted)
@@ -209,7 +217,12 @@ class Sliding:
     def _allocate(self, capacity: int) -> dict[str, np.ndarray]:
         """Empty arrays for the kernel's state, typed by what its parameters say they hold."""
         types = self._types()
-        return {name: np.zeros(size(capacity), types[name]) for name, size in self.kernel.sizes.items()}
+        return {name: np.zeros(length, types[name]) for name, length in self._lengths(capacity).items()}
+
+    def _lengths(self, capacity: int) -> dict[str, int]:
+        """How long the arrays are that it keeps."""
+        entries = capacity if self.driver is None else self.driver.entries(capacity)
+        return {name: size(entries) for name, size in self.kernel.sizes.items()}
 
     def _types(self) -> dict[str, np.dtype]:
         """The types of the arrays that it keeps."""
