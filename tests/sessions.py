@@ -56,7 +56,10 @@ def session(conf):
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
-    """One session with two cores in this process."""
+    """One session with two cores in this process; what is asked of it is answered by Sash, however few rows."""
+    from sash.spark import native
+
+    native.ONE_TASK = native.FEW = 0
     os.environ.update(HERE)
     os.environ.pop("SPARK_REMOTE", None)
     folder = tmp_path_factory.mktemp("spark")

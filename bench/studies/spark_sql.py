@@ -1,7 +1,7 @@
-"""Window calls in SQL that Spark and Sash both answer, by keys: what ``sash.sql`` leaves to Spark follows from these.
+"""Window calls in SQL that Spark and Sash both answer, by keys: what is left to Spark follows from these.
 
 Whole queries from Parquet files to Spark's noop sink, Spark's segment tree on. Every call is answered by Sash here,
-even one that ``sash.sql`` would leave to Spark.
+even one that would be left to Spark.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from bench.peers._spark import consumed, session, stored
 from bench.peers.spark import KEYS, trades
-from sash.sql import dispatch
+from sash.spark import native
 from sash.sql.entry import sql
 
 TITLE = "Window calls in SQL, by Sash and by Spark"
@@ -32,7 +32,7 @@ CALLS = {
 
 def by_sash(frame, expression):
     """The query with its call answered by Sash."""
-    with patch.object(dispatch, "is_left", lambda *_: False):
+    with patch.multiple(native, ONE_TASK=0, FEW=0):
         return sql(f"select *, {expression} as answer from trades", trades=frame)
 
 

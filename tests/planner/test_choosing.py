@@ -143,7 +143,8 @@ def test_an_algorithm_for_another_operation_is_refused_with_those_there_are():
 def test_an_unknown_name_is_told_all_names():
     with pytest.raises(SashError) as told:
         sash.withColumns(table(9), {"answer": sf.sum("q").over(SO_FAR, using="quick_sort")})
-    assert str(told.value) == f"using must be one of {', '.join(names())}, got 'quick_sort'"
+    elsewhere = "or spark, which answers DataFrames of Spark"
+    assert str(told.value) == f"using must be one of {', '.join(names())}, {elsewhere}, got 'quick_sort'"
     with pytest.raises(SashError, match="using must be the name of an algorithm, got 7"):
         sf.sum("q").over(SO_FAR, using=7)
 

@@ -54,9 +54,6 @@ class Recording:
     def value(self, text):
         raise Asked(text)
 
-    def is_small(self, text):
-        return False
-
     def has_function(self, name):
         return name == "approx_count_distinct"
 

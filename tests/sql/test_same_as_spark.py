@@ -4,7 +4,6 @@ import pytest
 
 import sash
 from sash.errors import SashError
-from sash.sql import dispatch
 
 TABLES = {
     "t": "values ('a', 3, 1, 1.5), ('a', 1, 2, 2.5), ('b', null, 3, 0.5), ('b', 2, 4, 4.5), ('b', 2, 5, 3.5) t(k, x, y, v)",
@@ -92,8 +91,7 @@ def fields(frame):
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_same_rows_come(spark, monkeypatch, query):
-    monkeypatch.setattr(dispatch, "is_left", lambda *_: False)
+def test_the_same_rows_come(spark, query):
     mine, theirs = sash.sql(query, spark=spark), spark.sql(query)
     assert fields(mine) == fields(theirs)
     mine, theirs = mine.collect(), theirs.collect()
@@ -119,8 +117,7 @@ def test_the_same_rows_come(spark, monkeypatch, query):
         "x as a, a + 1, a + sum(y) over w, 2 * a",
     ],
 )
-def test_a_query_may_go_from_spark_to_sash_without_a_change_of_schema(spark, monkeypatch, listed):
-    monkeypatch.setattr(dispatch, "is_left", lambda *_: False)
+def test_a_query_may_go_from_spark_to_sash_without_a_change_of_schema(spark, listed):
     query = f"select {listed} from t {'group by k ' * ('count(*)' in listed)}window w as (v order by y), v as (partition by k)"
     plain = (
         query.replace("v as", "spare as")

@@ -10,13 +10,15 @@ from sash.errors import Refused, SashError
 from sash.kernels.algorithm import Algorithm, Task
 from sash.planner.declared import algorithms, names
 
+ON_SPARK = "spark"  # Spark's own window operator, which the room of Spark declares
+
 
 @dataclass(frozen=True)
 class Choice:
-    """The algorithm that runs, what it costs in seconds on one thread, and what else there was."""
+    """The algorithm that runs, what it costs in seconds on one thread if that is known, and what else there was."""
 
     algorithm: Algorithm
-    seconds: float = 0.0
+    seconds: float | None = 0.0
     others: tuple[str, ...] = ()
     by_using: bool = False  # whether the user named it
 
@@ -36,7 +38,8 @@ class Choice:
 
     def __str__(self) -> str:
         why = "as asked" if self.by_using else "; ".join(self.others)
-        return f"{self.name}: {self.words}; {_time(self.seconds)}" + (f" ({why})" if why else "")
+        time = "" if self.seconds is None else f"; {_time(self.seconds)}"
+        return f"{self.name}: {self.words}{time}" + (f" ({why})" if why else "")
 
 
 def choose(tasks: Sequence[Task], using: str | None = None) -> list[Choice]:
@@ -44,7 +47,8 @@ def choose(tasks: Sequence[Task], using: str | None = None) -> list[Choice]:
     if using is None:
         return [cheapest(task) for task in tasks]
     if using not in names():
-        raise SashError(f"using must be one of {', '.join(names())}, got {using!r}")
+        elsewhere = f"or {ON_SPARK}, which answers DataFrames of Spark"
+        raise SashError(f"using must be one of {', '.join(names())}, {elsewhere}, got {using!r}")
     named = [_named(task, using) for task in tasks]
     if not any(named):
         can = sorted({each.name for task in tasks for each in algorithms(task.operation)})

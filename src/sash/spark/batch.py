@@ -11,17 +11,18 @@ from pyspark.sql import functions as F
 
 from sash.engine.columns_read import checked, expressions_of
 from sash.engine.evaluating import explain as explained
-from sash.errors import SashError
+from sash.errors import Refused, SashError
 from sash.options import asked_memory
 from sash.planner import Plan
 from sash.spark import failures
 from sash.spark.columns_read import ReadColumns
-from sash.spark.exchanges import ALONE, RANGED, Exchange, exchanges, tie_breakers_of, warn_of
+from sash.spark.exchanges import ALONE, RANGED, Exchange, tie_breakers_of, warn_of
+from sash.spark.native import SPARK, Native, for_engine
 from sash.spark.others import SharedTask, first_rows, names_of, paired, pairings, sampled, sides_of
 from sash.spark.passing import table_udf
 from sash.spark.ranged import Ranged, find_cuts, summarised_names
 from sash.spark.sides import types_of as sides_types
-from sash.spark.skew import Skew
+from sash.spark.skew import Skew, expected_bytes
 from sash.spark.worker import answers_of, evaluation, types_of
 from sash.windows.over import Over
 
@@ -31,7 +32,7 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
     failures.foresee(frame.sparkSession)
     inputs, expressions, pairs = opened(frame, columns)
     schema = inputs.schema()
-    types_of_rows = types_of(expressions, schema)
+    types_of_rows = types_of(for_engine(expressions), schema)
     sides = [sides_of(pairing, inputs) for pairing in pairs]
     types_of_pairs = [sides_types(pairing.columns, each) for pairing, each in zip(pairs, sides, strict=True)]
     inputs.compute(expressions.values())
@@ -42,10 +43,14 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
         out, name = paired(out, pairing, inputs, side, answers)
         answered |= _fields(name, pairing.columns, answers)
     skew = Skew(inputs, schema)
-    for exchange in exchanges(expressions, skew.is_skewed):
+    native = Native(inputs, schema, expressions, lambda: skew.bytes)
+    by_spark, moved = native.divided(skew.is_skewed)
+    for exchange in moved:
         answers = answers_of(exchange.columns, types_of_rows)
         out, name = _exchanged(out, exchange, tie_breakers_of(exchange, expressions), inputs, schema, answers)
         answered |= _fields(name, exchange.columns, answers)
+    out, answers_of_spark = native.answered(out, by_spark, types_of_rows)
+    answered |= answers_of_spark
     added = set(out.columns) - set(frame.columns)
     return out.withColumns({name: answered[name] for name in columns}).drop(*added)
 
@@ -65,6 +70,8 @@ def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[ReadColumns, 
     checked_columns = checked(columns, frame.columns, names_of)
     inputs = ReadColumns(frame, tuple(checked_columns))
     for name, over in checked_columns.items():
+        if over.using == SPARK.name and over.window.others:
+            raise Refused(f"{name}: {SPARK.name} answers rows of the table itself, not of Window.of")
         if over.follows_rows:
             raise SashError(f"{name}: {over.call} needs an orderBy on Spark, where rows have no order of their own")
     pairs = pairings(inputs, {name: _whole(over) for name, over in checked_columns.items() if over.window.others})
@@ -109,13 +116,20 @@ SAMPLE = 50_000  # rows that the algorithms are chosen for
 def explain(frame: DataFrame, columns: Mapping[str, Over]) -> Plan:
     """The plan; reads the first rows of the frame."""
     inputs, expressions, pairs = opened(frame, columns)
-    types_of(expressions, inputs.schema())
+    schema = inputs.schema()
+    types_of(for_engine(expressions), schema)
+    native = Native(inputs, schema, expressions, lambda: expected_bytes(inputs.frame))
+    by_spark, moved = native.divided(lambda _: False)
     words = "on Spark, one thread a task; algorithms are chosen in each task, here for the first"
-    every = expressions | {name: over for pairing in pairs for name, over in sampled(pairing, SAMPLE).items()}
+    by_sash = {name: over for name, over in expressions.items() if name not in by_spark}
+    every = by_sash | {name: over for pairing in pairs for name, over in sampled(pairing, SAMPLE).items()}
     rows = first_rows(inputs, expressions_of, every.values(), SAMPLE)
-    moves = [f"{each}: {_said(each)}" for each in exchanges(expressions, lambda _: False)]
+    moves = [f"{each}: {_said(each)}" for each in moved]
     moves += [f"{pairing}: {', '.join(pairing.columns)}" for pairing in pairs]
-    return replace(explained(rows, every), moves=tuple(moves), place=words, threads=1)
+    plan = explained(rows, every)
+    return replace(
+        plan, moves=tuple(moves), place=words, threads=1, sortings=(*plan.sortings, *native.sortings(by_spark))
+    )
 
 
 def _said(exchange: Exchange) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from pyspark.errors import PySparkException, PythonException
 
 from sash import errors
+from sash.algebra.catalogue.sums import TOO_LARGE
 from sash.errors import SashError
 from sash.spark.hidden import plain, readable
 from sash.spark.interpreters import REMEDY, check_workers
@@ -26,6 +27,7 @@ HEADER = "Traceback (most recent call last):\n"
 END = r"(?=\n\s*\n|\n\s+at |\n\s*SQLSTATE: |\n\s*Driver stacktrace|\s*\Z)"  # then the JVM goes on, or nothing does
 RAISED = re.compile(r"^sash\.errors\.(\w+): (.*?)" + END, re.DOTALL | re.MULTILINE)
 OFFSET = re.compile(r"\[USER_RAISED_EXCEPTION\] (the offset of a frame must be [^\n]*?)\s*(?:SQLSTATE|\n|$)")
+OVERFLOW = re.compile(r"\[USER_RAISED_EXCEPTION\] (.*?" + re.escape(TOO_LARGE) + ")", re.DOTALL)
 FRAMES = re.compile(r"(?:[ \t].*\n)*")
 NEEDED_FIRST = ("sash", "pyarrow")  # what a worker imports before any code of Sash runs
 MISSING = re.compile(r"^ModuleNotFoundError: No module named '(\w+)[\w.]*'", re.MULTILINE)
@@ -77,6 +79,9 @@ def recognised(error: Any) -> SashError | None:
     offset = OFFSET.search(text)
     if offset is not None:
         return error_of("SashError", offset[1])
+    overflow = OVERFLOW.search(text)
+    if overflow is not None:
+        return error_of("Overflow", overflow[1])
     if OLDER in text:
         return error_of("SashError", OLDER_ADVICE)
     last = text.rfind(HEADER)

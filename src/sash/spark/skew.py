@@ -38,7 +38,7 @@ class Skew:
         Reads a sample of the keys, where the options ask for it or the input is large.
         """
         nested = any(pa.types.is_nested(self.schema.field(name).type) for name in exchange.keys)  # which have no order
-        if nested or not options.skew or (options.skew == "auto" and self._bytes < LOOK_FROM):
+        if nested or not options.skew or (options.skew == "auto" and self.bytes < LOOK_FROM):
             return False
         named = [key.alias(f"k{place}") for place, key in enumerate(self.inputs.spark(exchange.keys))]
         sample = self.inputs.frame.select(*named).sample(fraction=SAMPLED, seed=0)
@@ -49,7 +49,8 @@ class Skew:
         return bool(most["most"] >= max(HOT_SHARE * most["rows"], HOT_ROWS * SAMPLED))
 
     @cached_property
-    def _bytes(self) -> float:
+    def bytes(self) -> float:
+        """How large Spark expects the input to be."""
         return expected_bytes(self.inputs.frame)
 
 

@@ -61,9 +61,6 @@ class Session(Protocol):
     def has_function(self, name: str) -> bool:
         """Whether Spark has a function of this name."""
 
-    def is_small(self, text: str) -> bool:
-        """Whether one task can hold the rows of a query."""
-
     def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
         """What stands in a text for a frame with these columns."""
 

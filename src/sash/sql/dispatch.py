@@ -30,24 +30,6 @@ def is_plain(source: Source, called: Called, window: Windowed) -> bool:
     return named is not None and named.in_spark and not only_ours(called, window)
 
 
-def is_left(source: Source, called: Called, window: Windowed) -> bool:
-    """Whether Spark answers a call faster itself: without PARTITION BY, and in one pass over the rows in order.
-
-    Sash brings such rows together in pieces, which pays where they are too many for one task
-    (``sash bench --full --only studies.spark_sql``).
-    """
-    if window.partition or called.nulls is not None or not is_plain(source, called, window):
-        return False
-    if called.condition is not None and source.word(called.condition[0] - 1) != "WHERE":
-        return False
-    frame = window.frame
-    if not NAMES[called.name.lower()].framed:
-        return frame is None and bool(window.order) and called.condition is None and not called.within
-    if frame is None:
-        return True
-    return frame.start.unbounded and frame.end.span is None and (bool(window.order) or frame.kind == "range")
-
-
 def only_ours(called: Called, window: Windowed) -> bool:
     """Whether a call has what Spark has no words for."""
     frame = window.frame

@@ -11,7 +11,6 @@ from typing import Any
 
 from sash.errors import SashError, outside
 from sash.spark import dataframes, text_queries
-from sash.spark.skew import LOOK_FROM, expected_bytes
 from sash.sql import boards, statements, texts
 from sash.sql.continuous import continuous, is_continuous
 from sash.sql.given import Given
@@ -60,10 +59,6 @@ class SparkSide:
     def has_function(self, name: str) -> bool:
         """Whether Spark has a function of this name."""
         return self.spark.catalog.functionExists(name)
-
-    def is_small(self, text: str) -> bool:
-        """Whether Spark expects so few rows of a query that one task can hold them."""
-        return expected_bytes(self.frame(text)) < LOOK_FROM
 
     def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
         """What stands in a text for a frame with these columns."""

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from sash.algebra import Aggregate
-from sash.algebra.catalogue import FUNCTIONS, builtin
+from sash.algebra.catalogue import FUNCTIONS
 from sash.algebra.catalogue.declaring import Function, Synonym
 from sash.errors import SashError
 
@@ -46,11 +46,6 @@ class NamedFunction(NamedTuple):
     def in_spark(self) -> bool:
         """Whether Spark has it by this name, and answers it as Sash does."""
         return self.function.spark and self.synonym is None
-
-    @property
-    def framed(self) -> bool:
-        """Whether the frame applies without an order of its own, too."""
-        return bool(builtin(self.function.name, *self.function.examples_of_constants).framed)
 
 
 def _names(spans: bool) -> dict[str, NamedFunction]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sash.errors import SashError
@@ -115,11 +115,6 @@ class Rewriting:
                 self.named = named
         return self.known[opened]
 
-    def is_small(self, block: blocks.Block, scope: Scope) -> bool:
-        """Whether one task can hold what a select reads."""
-        body = self.left_to_spark(*block.clauses["FROM"], scope) if "FROM" in block.clauses else ""
-        return not body or self.session.is_small(scope.before(f"SELECT * FROM {body}"))
-
     def gap(self, at: int, end: int, lo: int, hi: int, scope: Scope) -> str:
         """What stands between two parts of the piece from ``lo`` to ``hi``, with the space around it."""
         tokens, text = self.source.tokens, self.source.text
@@ -152,10 +147,9 @@ class Rewriting:
         if not ours:
             return self.as_it_is(block, scope, windows, calls)
         try:
-            left = self.by_spark(block, scope, windows, calls, dispatch.is_left)
-            return left or self.by_sash(block, scope, windows, ours)
+            return self.by_sash(block, scope, windows, ours)
         except Unanswered:
-            by_spark = self.by_spark(block, scope, windows, calls, dispatch.is_plain)  # of types that Sash has not
+            by_spark = self.by_spark(block, scope, windows, calls)  # of types that Sash has not
             if by_spark:
                 return by_spark
             raise
@@ -178,20 +172,12 @@ class Rewriting:
         """The select with these calls answered by Sash."""
         return Selecting(self, block, scope, windows, {called.span for called in ours}).text()
 
-    def by_spark(
-        self,
-        block: blocks.Block,
-        scope: Scope,
-        windows: Windows,
-        calls: list[Called],
-        whether: Callable[[Source, Called, Windowed], bool],
-    ) -> str:
+    def by_spark(self, block: blocks.Block, scope: Scope, windows: Windows, calls: list[Called]) -> str:
         """The select with all its calls left to Spark, where each may be and Spark takes them; else nothing."""
-        if not all(whether(self.source, each, windows[each.span]) for each in calls):
+        if not all(dispatch.is_plain(self.source, each, windows[each.span]) for each in calls):
             return ""
         try:
-            if whether is dispatch.is_plain or self.is_small(block, scope):
-                return self.by_sash(block, scope, windows, [])
+            return self.by_sash(block, scope, windows, [])
         except Exception as error:
             if not isinstance(error, SashError) and self.session.failure(error, self.source, block.span) is None:
                 raise

@@ -16,6 +16,7 @@ from sash.algebra.window_function import CountDistinct
 from sash.errors import Overflow
 
 LOW = (1 << 32) - 1
+TOO_LARGE = "the sum of a frame does not fit 64 bits; sum a wider type, such as a decimal or a double"
 
 
 def add(a: Any, b: Any) -> Any:
@@ -78,7 +79,7 @@ def fits(answers: Any) -> Any:
     """64-bit sums of their halves; raises where one does not fit, though its prefixes may not have."""
     low, high = answers["f0"], answers["f1"]
     if np.any((high < -(1 << 31)) | (high >= 1 << 31)):
-        raise Overflow("the sum of a frame does not fit 64 bits; sum a wider type, such as a decimal or a double")
+        raise Overflow(TOO_LARGE)
     return (high << 32) + low
 
 
