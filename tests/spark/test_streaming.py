@@ -427,7 +427,7 @@ def test_a_checkpoint_is_of_its_queries(folder):
     stream = sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds")
     board = stream.query("peak", sf.max("load"), range="1 minute")
     folder.run(board.results())
-    folder.add(events(200).slice(100))
+    folder.add(events(200).slice(100, 50))
     other = stream.query("peak", sf.max("load"), range="2 minutes")
     with pytest.raises((StreamingQueryException, SashError), match=r"query peak is max\(load\) over range 2 minutes"):
         folder.run(other.results())
@@ -439,9 +439,17 @@ def test_a_checkpoint_is_of_its_queries(folder):
     with sash.options.set(shards=2):
         folder.spark.conf.set("spark.sql.shuffle.partitions", "3")  # Spark itself stays with what the checkpoint has
         folder.run(board.query("n", sf.count(), range="10 seconds").results())
+        renamed = stream.query("n", sf.count(), range="10 seconds").query(
+            "top", sf.max("load"), range="1 minute", was="peak"
+        )
+        folder.add(events(200).slice(150))
+        folder.run(renamed.results())
+        folder.run(stream.query("top", sf.max("load"), range="1 minute").results())
     added = [row for row in in_order(folder.found()) if row.get("n") is not None]
     assert min(row["window_end"] for row in added) > START + timedelta(seconds=50)
-    expect([row for row in folder.found() if row["peak"] is not None],
+    found = [row | {"peak": row.get("peak", row.get("top"))} for row in folder.found()]
+    assert {"top", "peak"} < set().union(*found)
+    expect([row for row in found if row["peak"] is not None],
            sash.stream(events(200), time="ts", key="plug").query("peak", sf.max("load"), range="1 minute"),
            max(events(200)["ts"].to_pylist()) - timedelta(seconds=8))  # fmt: skip
 

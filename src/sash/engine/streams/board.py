@@ -41,6 +41,7 @@ class Board:
         range: Any,
         slide: Any = None,
         using: str | None = None,
+        was: str | Mapping[str, str] | None = None,
     ) -> Board:
         """The board with a query more, or with several over the same windows.
 
@@ -51,10 +52,11 @@ class Board:
                 ``sash.punctuation``.
             slide: how far apart windows are, of the same kind; without one they tumble.
             using: the name of the algorithm that folds windows, for the curious.
+            was: the name that it had before, where a checkpoint of Spark knows it by that; names by names of several.
 
         """
         taken = {*self._scheme.key_names, *(each.name for each in self._queries)}
-        more = queries_of(name, aggregate, range, slide, using, taken, self._settings.time)
+        more = queries_of(name, aggregate, range, slide, using, taken, self._settings.time, was)
         return replace(self, _queries=(*self._queries, *more), _before=self._scheme)
 
     def results(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.cells import AT, KEY
 from sash.engine.streams.chunked_parts import ChunkedParts
+from sash.engine.streams.history import placed_parts
 from sash.engine.streams.lateness import missed_by
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.log import BucketLog, runs_of
@@ -40,8 +43,8 @@ class Bucket:
         """About how many bytes there are in memory."""
         return self.operator.size + self.log.waiting
 
-    def restore(self, head: bytes, writer: ChunkWriter) -> None:
-        """Go on with what was kept, given its head."""
+    def restore(self, head: bytes, writer: ChunkWriter, places: Sequence[int | None] | None = None) -> None:
+        """Go on with what was kept, given its head, and the places that queries have there, where these differ."""
         parts = unpacked(BUCKET, head)
         core = array_of(parts, "core", np.uint8).tobytes()
         rest = self.pieces.read(part_of(parts, "pieces"), core, writer)
@@ -49,7 +52,7 @@ class Bucket:
         numbers = [run.number for run in runs] + [each[0] for pieces in self.pieces.known.values() for each in pieces]
         if len(set(numbers)) < len(numbers):
             raise refused("chunks", "each in one place", "one in two")
-        self.operator.recover(rest)
+        self.operator.recover(rest if places is None else placed_parts(rest, places))
         self.log.restore(runs, writer)
 
     def head(self, writer: ChunkWriter) -> bytes:

@@ -81,6 +81,9 @@ class BucketLog:
                     "a run of the log", f"{run.rows} rows in {run.size} bytes", f"{entry.num_rows}, {len(body)}"
                 )
             self.operator.replay(entry)
+        if self.operator.by_cells and not all(run.cells for run in runs):  # the query that needed rows is gone
+            self._remove(runs, writer)
+            self._write(self.operator.everything(self.limits.body), 0, writer, 0)
 
     def take(self, entry: pa.Table, writer: ChunkWriter) -> None:
         """Take in what a batch brought; what is much is written at once."""

@@ -108,6 +108,8 @@ class LoggedOperator(Operator):
         """Refuse an entry that has not all columns of a key, and further ones only of these."""
         keyed = {f"{KEY} {k}": dtype for k, dtype in enumerate(self.state.keys.dtypes)} | {AT: pa.int64()}
         names = [*keyed, *(name for name in columns if name in entry.column_names)]
+        gone = [name for name in entry.column_names if name not in names and name.startswith((STATE, ROW))]
+        entry = entry.drop_columns(gone)  # of queries that were taken away
         ordered = entry if sorted(entry.column_names) != sorted(names) else entry.select(names)
         refuse_columns(ordered, "an entry of the log", names, [(keyed | columns)[name] for name in names])
 

@@ -21,6 +21,7 @@ class Query:
     extent: Extent
     using: str | None = None
     height: int | None = None  # of several levels, where it is named
+    was: str | None = None  # the name that kept state may know it by
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,7 @@ def queries_of(
     using: str | None,
     taken: Collection[str],
     time: Expression | None,
+    was: Any = None,
 ) -> tuple[Query, ...]:
     """One query, or several over the same windows."""
     if isinstance(name, Mapping):
@@ -147,6 +148,7 @@ def queries_of(
     if using is not None and using not in (known := (*names(), *TECHNIQUES)):
         raise SashError(f"using must be one of {', '.join(known)}, got {using!r}")
     extent = extent_of(range, slide)
+    former = _former(was, list(calls))
     queries: list[Query] = []
     for each, call in calls.items():
         if not isinstance(each, str) or not each:
@@ -161,8 +163,21 @@ def queries_of(
             if time is None:
                 raise SashError(f"{call} weighs rows by their time: give the stream a time=, or the function a by=")
             call = call.by_time(time)
-        queries.append(Query(each, call, extent, using, height))
+        if former.get(each) in {*taken, *calls}:
+            raise SashError(f"was must be a name that no query has any more, got {former[each]!r}")
+        queries.append(Query(each, call, extent, using, height, former.get(each)))
     return tuple(queries)
+
+
+def _former(was: Any, names: list[Any]) -> dict[str, str]:
+    """The names that queries had before, by those that they have now."""
+    former = was if isinstance(was, Mapping) else {} if was is None else {names[0]: was}
+    if not isinstance(was, Mapping) and was is not None and len(names) > 1:
+        raise SashError(f"was must be names by names where there are several queries, got {was!r}")
+    for now, before in former.items():
+        if now not in names or not isinstance(before, str) or not before:
+            raise SashError(f"was must be the name that {now} had before, got {before!r}")
+    return dict(former)
 
 
 def slicer_of(scheme: Scheme) -> str:

@@ -21,7 +21,7 @@ from sash.engine.memory_need import give_back, said
 from sash.engine.streams.assigners.base import LEAST
 from sash.engine.streams.bucket import Bucket
 from sash.engine.streams.filling import Fill
-from sash.engine.streams.history import continued, described
+from sash.engine.streams.history import continued, described, former_places
 from sash.engine.streams.limits import EACH, Limits
 from sash.engine.streams.logged import LoggedOperator
 from sash.engine.streams.packing import packed, unpacked
@@ -74,6 +74,8 @@ class Shard:
         self.plan, self.limits = plan, limits
         self.description = described(plan.scheme, plan.emit, plan.shards, dict(plan.computed), plan.fill)
         self.heads: dict[Share, bytes] = {Share(): b""}  # of all buckets; nothing is kept of one without a head
+        self.former: set[Share] = set()  # those that are as they were when this began
+        self.places: list[int | None] = []  # of queries in these
         self.sizes: dict[Share, int] = {}  # bytes that are kept of each, beside its head
         self.buckets: dict[Share, Bucket] = {}  # those that are in memory; the one used last is the last
         self.watermark: int | None = None
@@ -101,7 +103,9 @@ class Shard:
         """
         parts = unpacked(HEAD, head)
         latest, shares = whole_of(parts, "latest"), part_of(parts, "shares")
-        self.description = continued(part_of(parts, "told"), self.description, max(start, latest + 1))
+        before = part_of(parts, "told")
+        asked, self.description = self.description, continued(before, self.description, max(start, latest + 1))
+        self.places = former_places(before, asked)
         if not isinstance(shares, list) or not all(
             isinstance(share, list) and len(share) == 3 and all(is_whole(each, 0) for each in share) for share in shares
         ):
@@ -114,6 +118,7 @@ class Shard:
             Share(*share): array_of(parts, f"bucket {k}", np.uint8).tobytes() for k, (*share, _) in enumerate(shares)
         }
         self.sizes = {Share(*share): size for *share, size in shares}
+        self.former = set(self.heads)
         self.buckets = {}
 
     def work(self, bodies: Iterable[Body], watermark: int | None, store: ChunkStore) -> Iterator[ShardOutput]:
@@ -191,7 +196,7 @@ class Shard:
         bucket = self.buckets[share] = Bucket(share, operator, self.limits)
         self._make_room(writer)
         if self.heads[share]:
-            bucket.restore(self.heads[share], writer)
+            bucket.restore(self.heads[share], writer, self.places if share in self.former else None)
         operator.since({query["name"]: query["since"] for query in self.description["queries"] if query["since"]})
         return bucket
 
@@ -205,6 +210,7 @@ class Shard:
     def _write(self, bucket: Bucket, writer: ChunkWriter) -> None:
         self.heads[bucket.share] = bucket.head(writer)
         self.sizes[bucket.share] = bucket.size
+        self.former.discard(bucket.share)
 
     def _settle(self, bucket: Bucket, writer: ChunkWriter) -> None:
         """Write what a bucket has; one that is too large by now is split."""

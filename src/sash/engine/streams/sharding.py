@@ -11,6 +11,7 @@ import pyarrow as pa
 from sash.engine.tables import one_array
 from sash.kernels.slices.hashing import hash_bytes, hash_words
 
+HASH = 1  # the number of the way in which keys are hashed: other hashes, another number
 DEEPEST = 64  # bits of a hash
 NULL = 0x6E756C6C  # a word that stands for no value
 WORDS = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
