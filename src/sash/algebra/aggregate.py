@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from sash.algebra.call import TIME, Call
@@ -248,7 +249,7 @@ class Aggregate:
 
     def of(self, dtypes: tuple[Any, ...]) -> Aggregate:
         """The definition for inputs of these NumPy types."""
-        return self if self.typed is None else self.typed(dtypes)
+        return self if self.typed is None else _typed(self, dtypes)
 
     def but(self, **changes: Any) -> Aggregate:
         """The same aggregate with some fields changed, and so whatever its types make of it."""
@@ -256,6 +257,12 @@ class Aggregate:
         if typed is not None and "typed" not in changes:
             return replace(self, typed=lambda dtypes: typed(dtypes).but(**changes), **changes)
         return replace(self, **changes)
+
+
+@lru_cache(maxsize=1024)
+def _typed(aggregate: Aggregate, dtypes: tuple[Any, ...]) -> Aggregate:
+    assert aggregate.typed is not None
+    return aggregate.typed(dtypes)
 
 
 def _is_few(few: Any) -> bool:

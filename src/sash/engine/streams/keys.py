@@ -33,6 +33,8 @@ class Numbering:
         """The number of each value, new ones for those not seen before."""
         if not len(array):
             return np.zeros(0, np.int64)
+        if len(array) <= SHORT:
+            return self._numbers_of_few(array)
         codes, values = _distinct(array)
         numbers = pc.index_in(values, value_set=self.known).cast(pa.int64()).fill_null(-1).to_numpy()
         new = np.flatnonzero(numbers < 0)
@@ -43,6 +45,18 @@ class Numbering:
             if len(new) == len(numbers) == len(self.known):
                 return codes
         return numbers[codes]
+
+    def _numbers_of_few(self, array: pa.Array) -> np.ndarray:
+        """The same for a few values, most of which are known: only the others are told apart."""
+        found = pc.index_in(array, value_set=self.known)
+        if not found.null_count:
+            return found.to_numpy().astype(np.int64)
+        numbers = found.fill_null(-1).to_numpy().astype(np.int64)
+        new = np.flatnonzero(numbers < 0)
+        codes, values = _distinct(array.take(pa.array(new)))
+        numbers[new] = len(self.known) + codes
+        self.known = pa.concat_arrays([self.known, values])
+        return numbers
 
 
 def _distinct(array: pa.Array) -> tuple[np.ndarray, pa.Array]:

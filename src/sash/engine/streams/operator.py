@@ -270,7 +270,11 @@ class Operator:
     @property
     def answer_schema(self) -> pa.Schema:
         """The columns of answers."""
-        return self._windows.table(self._windows.none, self.state.keys).schema
+        return self._no_answers.schema
+
+    @cached_property
+    def _no_answers(self) -> pa.Table:
+        return self._windows.table(self._windows.none, self.state.keys)
 
     @property
     def size(self) -> int:
@@ -385,7 +389,7 @@ class Operator:
         parts = list(self._parts(None))
         if len(parts) == 1:
             return parts[0]
-        return pa.concat_tables(parts) if parts else self._windows.table(self._windows.none, self.state.keys)
+        return pa.concat_tables(parts) if parts else self._no_answers
 
     def _parts(self, limits: Limits | None) -> Iterator[pa.Table]:
         """The answers that are due, in parts where there are limits; what no window needs any more is let go."""

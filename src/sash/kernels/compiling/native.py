@@ -110,7 +110,7 @@ def _words(arguments: tuple[Any, ...]) -> list[int]:
             if not argument.flags.c_contiguous or argument.ndim != 1:
                 raise SashError("a kernel takes contiguous arrays of one dimension")
             size, width = argument.size, argument.itemsize
-            words += (0, 0, size, width, argument.ctypes.data, size, width)
+            words += (0, 0, size, width, argument.__array_interface__["data"][0], size, width)
         elif isinstance(argument, tuple):
             words += _words(argument)
         else:
