@@ -26,6 +26,7 @@ def stream(
     lateness: Any = None,
     ahead: Any = None,
     idle: Any = None,
+    on_error: str = "fail",
 ) -> Board:
     """A stream to ask continuous queries of: many over one stream, sharing their slices.
 
@@ -51,6 +52,8 @@ def stream(
         ahead: how far behind the clock the future begins, such as ``"1 day"``: rows whose time is later than that
             are set aside with the reason, in the place of moving the watermark.
         idle: after how long without events the clock moves the watermark, such as ``"1 minute"``; in process.
+        on_error: ``"fail"``, or ``"aside"``: rows with which a function fails, such as a ``lift`` of your own that
+            raises, are set aside with the reason, and the others answered.
 
     >>> import pyarrow as pa
     >>> from datetime import datetime
@@ -72,4 +75,6 @@ def stream(
     else:
         opened = source_of(source)
     spans = spans_of(span, postpone, longest, pair, time)
-    return Board(opened, settings_of(time, key, watermark, offset, slicer, spans, zone, lateness, ahead, idle))
+    return Board(
+        opened, settings_of(time, key, watermark, offset, slicer, spans, zone, lateness, ahead, idle, on_error)
+    )

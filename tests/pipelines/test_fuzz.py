@@ -21,6 +21,7 @@ KEYS = """
     imports variables mode spark stream sources steps sinks name kind sql from partition_by order_by frame columns
     time key watermark lateness ahead offset slicer emit starts fill queries range slide using span postpone longest
     format path table options schema static where late delta of until master remote packages conf checkpoint trigger a b
+    on_error
 """.split()
 WORDS = """
     batch stream windows spans sql final a b parquet kafka jdbc ${mode} ${nobody} ${ $$ 1\\u0000day é

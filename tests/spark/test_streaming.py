@@ -315,6 +315,28 @@ def test_rows_of_the_future_move_no_watermark(folder):
         minutes(folder.stream(), watermark="1 minute", idle="1 minute")
 
 
+def test_rows_with_which_a_function_fails_are_set_aside_and_the_query_lives(folder):
+    def lift(x):
+        if x == 13:
+            raise ValueError("thirteen")
+        return x
+
+    own = sash.Aggregate("own", lift=lift, combine=lambda a, b: max(a, b), lower=lambda s: s, commutative=True)
+    times = [START + timedelta(minutes=k) for k in (0, 0, 0, 9)]
+    columns = {"ts": times, "plug": ["a"] * 4, "load": [7, 13, 2, 1], "at": [0, 1, 2, 3]}
+    folder.add(pa.table(columns).cast(pa.schema(TYPES)))
+    board = sash.stream(folder.stream(), time="ts", key="plug", watermark="1 minute", on_error="aside")
+    found = folder.run(board.query("most", own("load"), range="5 minutes").results(late=True)).found()
+    assert [row["most"] for row in found if row["late"] is None] == [7]
+    (late,) = [row["late"] for row in found if row["late"]]
+    assert late["row"]["at"] == 1
+    assert late["reason"].startswith("failed: ")
+    batch = sash.stream(folder.spark.read.schema(COLUMNS).parquet(str(folder.path / "in")), time="ts", on_error="aside")
+    board = batch.query("most", own("load"), range="5 minutes")
+    assert sorted(row["most"] for row in board.results().collect()) == [1, 7]
+    assert [row["at"] for row in board.late().collect()] == [1]
+
+
 def minutes(source, **settings):
     return sash.stream(source, time="ts", key="plug", **settings).query("n", sf.count(), range="1 minute")
 

@@ -161,7 +161,7 @@ def windows_sql(step: WindowsStep) -> str:
 def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansStep, frame: Any) -> None:
     """The board of a step's queries."""
     said: dict[str, Any] = {"key": list(step.key) or None, "watermark": step.watermark, "offset": step.offset}
-    said["ahead"] = step.ahead
+    said |= {"ahead": step.ahead, "on_error": step.on_error}
     if isinstance(step, SpansStep):
         said |= {"span": step.span, "postpone": step.postpone, "longest": step.longest}
     else:

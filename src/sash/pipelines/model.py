@@ -140,6 +140,7 @@ class Queries(Part):
     offset: str | None = None
     ahead: str | None = Field(None, description="how far behind the clock the future begins; rows of it are set aside")
     slicer: Literal["panes", "pairs", "cutty"] | None = None
+    on_error: Literal["fail", "aside"] = Field("fail", description="what is done with rows with which functions fail")
     emit: Literal["final", "changes", "updates"] = "final"
     starts: bool = Field(False, description="whether answers have the starts of their windows, too")
     fill: Literal[False, True, "previous"] = Field(False, description="whether windows without events have a row, too")

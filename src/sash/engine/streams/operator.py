@@ -24,7 +24,7 @@ from sash.engine.streams.assigners.base import LEAST, MOST, NONE, Assigner, Posi
 from sash.engine.streams.assigners.by_time import TimePositions
 from sash.engine.streams.assigners.session import MISSED
 from sash.engine.streams.buffer import ties
-from sash.engine.streams.cells import KEY, LiftedColumns, cells_table, take_cells
+from sash.engine.streams.cells import KEY, Cells, LiftedColumns, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, WindowAnswers
 from sash.engine.streams.ended_windows import EndedWindows
@@ -34,6 +34,7 @@ from sash.engine.streams.keyed_rows import KeyedRows, checked
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
+from sash.engine.streams.poison import FAIL, ask_rows, poisoned
 from sash.engine.streams.revisions import check_lateness
 from sash.engine.streams.scheme import BOUNDS, FIRST, CellPartial, Scheme
 from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
@@ -42,6 +43,7 @@ from sash.engine.streams.state import StreamState
 from sash.engine.streams.times import as_ticks, now
 from sash.engine.tables import one_array
 from sash.errors import SashError
+from sash.kernels.slices.assigning import span
 from sash.kernels.sorting import argsort
 from sash.windows.grids import PER_MICROSECOND
 from sash.windows.slicers import SLICERS, Edges, edges_of
@@ -154,7 +156,7 @@ class Operator:
         table, pairing = checked(batch, self.scheme.schema), self.state.pairing
         with self._whole():
             whole = table if pairing is None else self._intake.whole_spans(pairing.take(table))
-            rows = self._intake.placed(whole)
+            rows = self._sound(self._intake.placed(whole))
             self.retake(rows)
             return rows
 
@@ -335,6 +337,29 @@ class Operator:
             self.state.cells.fold(at, codes, keys, self._edges, columns, times)
         if self.scheme.buffered:
             self.state.buffer.append(rows.table.select(self.state.buffer.table.column_names), rows.codes, at)
+
+    def _sound(self, rows: KeyedRows) -> KeyedRows:
+        """The rows with which no function fails; others are set aside, where that was asked for."""
+        scheme = self.scheme
+        if scheme.settings.on_error == FAIL or not len(rows.codes):
+            return rows
+        every = np.zeros(len(rows.codes), np.int64)
+        time = every if rows.time is None else rows.time
+
+        def attempt(some: np.ndarray) -> None:
+            part = rows.table.take(pa.array(some))
+            ask_rows(scheme, part)
+            if scheme.by_cells:
+                cells, codes = Cells([each.layout for each in scheme.partials]), np.arange(len(some))
+                columns = self._lifted(part, scheme.partials, time[some])
+                cells.fold(every[some], codes, len(some), self._edges, columns)
+
+        bad, reasons = poisoned(attempt, len(rows.codes))
+        if not len(bad):
+            return rows
+        self._intake.set_aside(rows.table.select(scheme.schema.names), bad, pa.array(reasons, pa.string()))
+        rows = rows.take(np.setdiff1d(np.arange(len(rows.codes)), bad))
+        return rows if rows.time is None else rows._replace(span=span(rows.time))
 
     def _note(self, codes: np.ndarray, at: np.ndarray) -> None:
         """See what windows answer that rows or cells are late for, before these join the others."""

@@ -51,6 +51,7 @@ class Settings:
     lateness: Interval | None = field(default=None, repr=False)  # how long windows stay after their answer
     ahead: Interval | None = field(default=None, repr=False)  # how far in the future times may be
     idle: Interval | None = field(default=None, repr=False)  # how long nothing comes until the clock goes on
+    on_error: str = field(default="fail", repr=False)  # what is done with rows with which a function fails
     clock: Expression | None = field(default=None, repr=False)  # a column of what it showed; by itself where none is
 
     @property

@@ -480,7 +480,7 @@ class Scheme:
     @cached_property
     def whole_rows(self) -> bool:
         """Whether all columns of a row must be there when it is given a position."""
-        return any(each.whole_rows for each in self.assigners)
+        return self.settings.on_error != "fail" or any(each.whole_rows for each in self.assigners)
 
     @property
     def row_columns(self) -> Sequence[str]:

@@ -11,6 +11,7 @@ from sash.algebra import Call
 from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.covering import dry_run
 from sash.engine.streams.partial_layouts import PartialLayout
+from sash.engine.streams.poison import ASIDE, FAIL, check_on_error
 from sash.engine.streams.queries import Query, Settings, Spans
 from sash.engine.streams.query_answers import PlannedQuery, evaluation_of_rows
 from sash.engine.streams.scheme import Scheme
@@ -42,10 +43,13 @@ def settings_of(
     lateness: Any = None,
     ahead: Any = None,
     idle: Any = None,
+    on_error: Any = FAIL,
 ) -> Settings:
     """The settings of a stream."""
     if slicer is not None and slicer not in SLICERS:
         raise SashError(f"slicer must be one of {', '.join(SLICERS)}, got {slicer!r}")
+    if on_error not in (FAIL, ASIDE):
+        raise SashError(f"on_error must be {FAIL!r} or {ASIDE!r}, got {on_error!r}")
     delay, stay = _wait("watermark", watermark), _wait("lateness", lateness)
     moved = Interval() if offset is None else interval_of("offset", offset)
     microseconds("offset", moved)
@@ -71,7 +75,17 @@ def settings_of(
     if quiet is not None and not quiet:
         raise SashError(f"idle must be more than zero, got {idle!r}")
     return Settings(
-        at, _keys(key), delay, moved, slicer, spans=spans, zone=zone, lateness=stay, ahead=future, idle=quiet
+        at,
+        _keys(key),
+        delay,
+        moved,
+        slicer,
+        spans=spans,
+        zone=zone,
+        lateness=stay,
+        ahead=future,
+        idle=quiet,
+        on_error=on_error,
     )
 
 
@@ -232,6 +246,7 @@ def in_order(scheme: Scheme) -> bool:
 
 def check(scheme: Scheme) -> None:
     """Refuse a slicer, or an algorithm that a new query names, which cannot do what it is to do."""
+    check_on_error(scheme)
     new = range(len(scheme.known), len(scheme.queries))
     for planned in scheme.planned[len(scheme.known) :]:
         with column_named(planned.query.name):
