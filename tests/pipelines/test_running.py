@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import sash
+from sash import functions as sf
 from sash.cli import starter
 from sash.errors import SashError
 from sash.pipelines import Failed, Reporter, build, load, run
@@ -546,3 +548,30 @@ columns."n`. x" = "count(`m``.\\"x\\"`)"
     pipeline(text + '[[sinks]]\npath = "out"\npartition_by = ["c`r"]\n')
     rows = pq.read_table(pipeline.folder / "out").to_pylist()
     assert sorted((row["c`r"], row["c.r"], row["n`. x"]) for row in rows) == [(k, k, 100) for k in sorted(CARRIERS)]
+
+
+RANGES = """
+[[steps]]
+name = "boards"
+from = "flights"
+kind = "stream"
+time = "at"
+zone = "Europe/Berlin"
+key = "carrier"
+[[steps.queries]]
+range = { session = "20 minutes" }
+columns.n = "count(*)"
+[[steps.queries]]
+range = { cumulate = "1 day", step = "2 hours" }
+columns.worst = "max(delay)"
+"""
+
+
+def test_sessions_and_windows_that_grow(pipeline):
+    pipeline(RANGES + SINK)
+    board = sash.stream(flights(), time="at", key="carrier", zone="Europe/Berlin")
+    board = board.query("n", sf.count(), range=sash.session("20 minutes"))
+    board = board.query("worst", sf.max("delay"), range=sash.cumulate("1 day", step="2 hours"))
+    expected = [tuple(row.values()) for row in board.results().to_pylist()]
+    found = rows(pipeline.folder / "out", "window_end")
+    assert sorted(map(str, found)) == sorted(map(str, expected))

@@ -15,14 +15,27 @@ from typing import Any
 
 import sash
 from sash.errors import SashError
+from sash.expressions import col
 from sash.expressions.naming import quoted
 from sash.pipelines import connectors
 from sash.pipelines.loading import Loaded
-from sash.pipelines.model import Delta, Source, SpansStep, SqlStep, StreamStep, Until, WindowsStep
+from sash.pipelines.model import (
+    Delta,
+    Growing,
+    OwnSessions,
+    Part,
+    Sessions,
+    Source,
+    SpansStep,
+    SqlStep,
+    StreamStep,
+    Until,
+    WindowsStep,
+)
 from sash.spark import reading, text_queries
 from sash.sql import reads
 from sash.sql.continuous import aggregate_of
-from sash.windows.extents import delta, punctuation
+from sash.windows.extents import cumulate, delta, punctuation, session
 
 
 @dataclass
@@ -165,7 +178,7 @@ def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansSt
     if isinstance(step, SpansStep):
         said |= {"span": step.span, "postpone": step.postpone, "longest": step.longest}
     else:
-        said |= {"time": step.time, "lateness": step.lateness}
+        said |= {"time": step.time, "lateness": step.lateness, "zone": step.zone}
     with at(loaded, "steps", number):
         board = sash.stream(frame, slicer=step.slicer, **said)
     for place, query in enumerate(step.queries):
@@ -180,8 +193,17 @@ def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansSt
         built.boards[step.name] = board
 
 
-def _extent(said: str | int | Delta | Until | None) -> Any:
+def _extent(said: str | int | Part | None) -> Any:
     """A range or a slide as ``sash.stream`` takes it."""
-    if isinstance(said, Delta):
-        return delta(said.of, said.delta)
-    return punctuation(said.until) if isinstance(said, Until) else said
+    match said:
+        case Delta():
+            return delta(said.of, said.delta)
+        case Until():
+            return punctuation(said.until)
+        case Sessions():
+            return session(said.session)
+        case OwnSessions():
+            return session(col(said.session_by))
+        case Growing():
+            return cumulate(said.cumulate, step=said.step)
+    return said

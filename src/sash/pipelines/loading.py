@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from sash.errors import SashError
 from sash.pipelines import connectors, places
-from sash.pipelines.model import Pipeline, Sink, SqlStep
+from sash.pipelines.model import RANGES, Pipeline, Sink, SqlStep
 from sash.pipelines.variables import Variables
 from sash.sql.one_query import check_query
 
@@ -27,7 +27,8 @@ WORDS = {
     "too_short": "must not be empty",
 }
 UNTOLD = ("missing", "extra_forbidden", "too_short", "value_error", "kind")  # errors that have no value, or say it
-SIZES = 'must be an interval such as "15 minutes", a number of rows, { delta = 5, of = "km" } or { until = "…" }'
+SIZES = 'must be an interval such as "15 minutes", a number of rows, { delta = 5, of = "km" }, { until = "…" }, '
+SIZES += '{ session = "30 minutes" }, { session_by = "gap" } or { cumulate = "1 day", step = "1 hour" }'
 KINDS = ("sql", "windows", "stream", "spans")
 
 
@@ -197,7 +198,9 @@ def _is_tag(path: tuple[str | int, ...], place: int) -> bool:
     """Whether a piece of a place is not of the file: the kind of a step, or of a range."""
     after_step = place == 2 and path[0] == "steps" and path[2] in KINDS
     return after_step or (
-        place > 4 and path[place] in ("str", "int", "Delta", "Until") and path[place - 1] in ("range", "slide")
+        place > 4
+        and path[place] in ("str", "int", *(each.__name__ for each in RANGES))
+        and path[place - 1] in ("range", "slide")
     )
 
 

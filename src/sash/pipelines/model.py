@@ -118,13 +118,36 @@ class Until(Part):
     until: str
 
 
+class Sessions(Part):
+    """Windows of rows that are less than a gap apart."""
+
+    session: StrictStr
+
+
+class OwnSessions(Part):
+    """The same, where each row has a gap of its own."""
+
+    session_by: StrictStr
+
+
+class Growing(Part):
+    """Windows that grow by steps until they are of a size."""
+
+    cumulate: StrictStr
+    step: StrictStr
+
+
 Size = StrictStr | StrictInt
+RANGES = (Delta, Until, Sessions, OwnSessions, Growing)
 
 
 class Query(Part):
     """Aggregates over the windows of a stream."""
 
-    range: Size | Delta | Until = Field(description='"15 minutes", 100 rows, {delta = 5, of = "km"}, {until = "…"}')
+    range: Size | Delta | Until | Sessions | OwnSessions | Growing = Field(
+        description='"15 minutes", 100 rows, {delta = 5, of = "km"}, {until = "…"}, {session = "30 minutes"}, '
+        '{session_by = "gap"}, {cumulate = "1 day", step = "1 hour"}'
+    )
     slide: Size | Delta | None = None
     using: str | None = Field(None, description="the algorithm, for the curious")
     columns: Texts = Field(description='aggregates by the names of their columns: peak = "max(load)"')
@@ -153,6 +176,7 @@ class StreamStep(Queries):
     kind: Literal["stream"]
     time: str | None = Field(None, description="the column of event times")
     lateness: str | None = Field(None, description="how long windows stay after their answer, for late rows")
+    zone: str | None = Field(None, description='whose clocks say when days begin: "Europe/Berlin"')
 
 
 class SpansStep(Queries):

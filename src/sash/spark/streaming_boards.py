@@ -72,10 +72,7 @@ class StreamingSource(SparkSource):
                 f"ahead needs the watermark to be given as watermark=, got {settings.ahead} for a DataFrame whose own "
                 "watermark Spark moves before Sash sees a row"
             )
-        scheme = super().scheme(replace(settings, watermark=delay, grows=True), queries, before)
-        if scheme.merging:
-            raise SashError("range must not be by session on a streaming DataFrame, which is not supported yet")
-        return scheme
+        return super().scheme(replace(settings, watermark=delay, grows=True), queries, before)
 
     def _delay(self, settings: Settings) -> Interval:
         """The delay of the watermark: the one asked for, or that of the DataFrame."""

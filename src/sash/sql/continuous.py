@@ -1,4 +1,7 @@
-"""Continuous queries in CQL's notation: ``select istream max(len) from calls [range 24 hours slide 1 minute]``."""
+"""Continuous queries in CQL's notation: ``select istream max(len) from calls [range 24 hours slide 1 minute]``.
+
+Sessions are ``[range session 30 minutes]``, windows that grow ``[range cumulate 1 day step 1 hour]``.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from sash.sql import blocks
 from sash.sql.syntax import Span, aggregate_at
 from sash.sql.tokens import NUMBER, STRING, Source, read
 from sash.sql.vocabulary import call_of, known
+from sash.windows.extents import Range, cumulate, session
 from sash.windows.intervals import Interval
 
 STREAMS = {"ISTREAM": "changes", "RSTREAM": "final"}
@@ -27,7 +31,7 @@ class Continuous:
 
     stream: str
     queries: dict[str, Call]
-    range: Interval | int
+    range: Interval | int | Range
     slide: Interval | int | None = None
     key: tuple[str, ...] = ()
     condition: str | None = None
@@ -46,7 +50,7 @@ class Continuous:
         return "\n".join([*lines, *(f"  {name} = {call}" for name, call in self.queries.items())])
 
     @staticmethod
-    def _words(size: Interval | int | None) -> str:
+    def _words(size: Interval | int | Range | None) -> str:
         return f"{size:,} rows" if isinstance(size, int) else str(size)
 
 
@@ -129,7 +133,7 @@ def _opens(source: Source, place: int) -> bool:
     return source.tokens[place - 1].is_name and any(word in ("FROM", "JOIN", ",") for word in before)
 
 
-def _window(source: Source, lo: int, hi: int) -> tuple[Interval | int, Interval | int | None, tuple[str, ...]]:
+def _window(source: Source, lo: int, hi: int) -> tuple[Interval | int | Range, Interval | int | None, tuple[str, ...]]:
     """How long a window is, how far apart, and for which keys."""
     key: tuple[str, ...] = ()
     if source.words(lo, "PARTITION", "BY"):
@@ -139,9 +143,32 @@ def _window(source: Source, lo: int, hi: int) -> tuple[Interval | int, Interval 
     if lo >= hi or source.word(lo) not in ("ROWS", "RANGE"):
         raise source.error("the window of a stream is by RANGE or by ROWS", min(lo, hi))
     by_rows = source.word(lo) == "ROWS"
+    if not by_rows and (named := _named(source, lo + 1, hi)) is not None:
+        return named, None, key
     middle = source.find(lo, hi, "SLIDE")
     slide = _size(source, (middle + 1, hi), by_rows) if middle < hi else None
     return _size(source, (lo + 1, middle), by_rows), slide, key
+
+
+def _named(source: Source, lo: int, hi: int) -> Range | None:
+    """A range that is known by a word: sessions, and windows that grow by steps."""
+    word = source.word(lo)
+    if word not in ("SESSION", "CUMULATE"):
+        return None
+    slide = source.find(lo, hi, "SLIDE")
+    if slide < hi:
+        raise source.error(f"windows by {word} have no SLIDE", slide)
+    stop = source.find(lo, hi, "STEP") if word == "CUMULATE" else hi
+    if word == "CUMULATE" and stop == hi:
+        raise source.error("CUMULATE has a step, such as [range cumulate 1 day step 1 hour]", lo)
+    by_column = word == "SESSION" and lo + 1 < hi and source.tokens[lo + 1].is_name
+    by_column = by_column and source.word(lo + 1) != "INTERVAL"
+    size: Any = parse(source.cut(lo + 1, hi)) if by_column else _size(source, (lo + 1, stop), by_rows=False)
+    step = None if word == "SESSION" else _size(source, (stop + 1, hi), by_rows=False)
+    try:
+        return session(size) if step is None else cumulate(size, step=step)
+    except SashError as error:
+        raise source.error(str(error), lo) from None
 
 
 def _size(source: Source, span: Span, by_rows: bool) -> Interval | int:

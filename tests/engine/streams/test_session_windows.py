@@ -1,7 +1,7 @@
 """Sessions, found by merging in plain Python: in any order, after any restart, late or not, beside other windows."""
 
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pyarrow as pa
 import pytest
@@ -139,33 +139,31 @@ def test_what_changes_ends_where_the_last_answers_do(stream, asked):
     )
 
 
-def late_sessions(pushes, gap, delay):
-    """Sessions that are answered as pushes come, and the rows that are late.
+def late_sessions(pushes, gap, marks):
+    """Sessions that are answered as pushes come, and the rows that are late; ``marks`` is the watermark behind each.
 
     A row is late if its session, with all that is open and all of its push, has ended by the watermark before it.
     """
-    answered, late, watermark, latest = [], [], None, None
+    answered, late, watermark = [], [], None
     opened = {}
-    for push in pushes:
+    for push, mark in zip(pushes, marks, strict=True):
         for key in {row["k"] for row in push}:
             mine = [event for _, _, inside in opened.get(key, []) for event in inside]
             new = [row for row in push if row["k"] == key]
-            sessions = []
-            for session in merged(mine + new, lambda _: gap):
-                if watermark is not None and session[1] <= watermark:
-                    late += session[2]
-                else:
-                    sessions.append(session)
-            opened[key] = sessions
-        accepted = [row["ts"] for row in push if all(row is not other for other in late)]
-        if accepted:
-            latest = max([*([] if latest is None else [latest]), *accepted])
-            watermark = max(latest - delay, latest - delay if watermark is None else watermark)
+            sessions = merged(mine + new, lambda _: gap)
+            late += [row for each in sessions if watermark is not None and each[1] <= watermark for row in each[2]]
+            opened[key] = [each for each in sessions if watermark is None or each[1] > watermark]
+        watermark = mark
         for key, sessions in opened.items():
             answered += [(key, *each) for each in sessions if watermark is not None and each[1] <= watermark]
             opened[key] = [each for each in sessions if watermark is None or each[1] > watermark]
     answered += [(key, *each) for key, sessions in opened.items() for each in sessions]
     return answered, late
+
+
+def marks_of(pushes, delay):
+    """The watermark behind each push: rows that are late are behind it, so that all rows count."""
+    return [latest - delay for latest in accumulate((max(row["ts"] for row in push) for push in pushes), max)]
 
 
 @st.composite
@@ -188,15 +186,21 @@ def push_all(open_one, pushes, restarts):
     return operator, pa.concat_tables(out)
 
 
+def shown(answers):
+    return sorted((str(row["k"]), round(row["window_end"].timestamp() * 1e6), sorted(row["n"]), row["c"])
+                  for row in answers.to_pylist())  # fmt: skip
+
+
+def expected(answered):
+    return sorted((str(key), end, sorted(row["v"] for row in inside), len(inside)) for key, _, end, inside in answered)
+
+
 @given(beyond(), gaps, st.integers(0, 10), st.sets(st.integers(0, 8)))
 def test_a_row_is_late_only_where_its_session_has_been_answered(pushes, gap, delay, restarts):
     asked = {"n": ("list", gap), "c": ("count", gap)}
     operator, out = push_all(board_of(SCHEMA, asked, watermark=microseconds(delay)).open, pushes, restarts)
-    answered, late = late_sessions(pushes, gap, delay)
-    found = sorted((str(row["k"]), round(row["window_end"].timestamp() * 1e6), sorted(row["n"]), row["c"])
-                   for row in out.to_pylist())  # fmt: skip
-    assert found == sorted((str(key), end, sorted(row["v"] for row in inside), len(inside))
-                           for key, _, end, inside in answered)  # fmt: skip
+    answered, late = late_sessions(pushes, gap, marks_of(pushes, delay))
+    assert shown(out) == expected(answered)
     assert operator.late_count == len(late)
 
 

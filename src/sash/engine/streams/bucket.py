@@ -20,7 +20,9 @@ from sash.engine.streams.restoring import array_of, part_of, refused
 from sash.engine.streams.sharding import Share, hashes_of
 from sash.engine.streams.shipping import CELLS, LATEST, MALFORMED, ROWS, TALLY, Body
 from sash.engine.streams.store import ChunkWriter
+from sash.engine.streams.times import ticks_of
 from sash.engine.tables import one_array
+from sash.expressions.evaluation import evaluate
 
 BUCKET = "bucket"
 
@@ -32,6 +34,7 @@ class Bucket:
         self.share, self.operator, self.limits = share, operator, limits
         self.log, self.pieces = BucketLog(operator, limits), ChunkedParts(limits.piece)
         self.latest = LEAST  # the time of the latest row that came since it was read
+        self.behind: list[pa.Table] = []  # rows behind the watermark, of which sessions are told at the end of a batch
 
     @property
     def size(self) -> int:
@@ -71,11 +74,33 @@ class Bucket:
             self.latest = max(self.latest, int(cells.schema.metadata[LATEST.encode()]))
             self.log.take(self.operator.take(cells.replace_schema_metadata(None)), writer)
         elif body.content == ROWS:
-            entry = self.operator.add_rows(table_of(body.table))
-            self.latest = max([self.latest, *([int(entry[AT].to_numpy().max())] if entry.num_rows else [])])
-            self.log.take(entry, writer)
+            self._take_rows(self._in_time(table_of(body.table)), writer)
         elif body.content == TALLY:
             self.operator.state.late_count += self._late_of(table_of(body.table))
+
+    def finish(self, writer: ChunkWriter) -> None:
+        """Take rows behind the watermark, once all others of a batch are there."""
+        if self.behind:
+            rows, self.behind = pa.concat_tables(self.behind), []
+            self._take_rows(rows, writer)
+
+    def _take_rows(self, rows: pa.Table, writer: ChunkWriter) -> None:
+        entry = self.operator.add_rows(rows)
+        self.latest = max([self.latest, *([int(entry[AT].to_numpy().max())] if entry.num_rows else [])])
+        self.log.take(entry, writer)
+
+    def _in_time(self, rows: pa.Table) -> pa.Table:
+        """The rows that are taken as they come; where windows merge, others wait for the end of the batch."""
+        scheme, watermark = self.operator.scheme, self.operator.watermark
+        if not scheme.merging or watermark is None:
+            return rows
+        assert scheme.settings.time is not None
+        time, known = ticks_of(evaluate(scheme.settings.time, rows), scheme.time_type)
+        behind = time < watermark if known is None else known & (time < watermark)
+        if not behind.any():
+            return rows
+        self.behind.append(rows.filter(pa.array(behind)))
+        return rows.filter(pa.array(~behind))
 
     def split(self, shards: int, writer: ChunkWriter) -> tuple[Bucket, Bucket] | None:
         """Two buckets in the place of this one, each with some of its keys; None where it has but one key."""
@@ -85,6 +110,9 @@ class Bucket:
         words = hashes_of(keys, len(keys[0])) // np.uint64(shards)
         if (words == words[0]).all():
             return None
+        self.finish(writer)
+        keys = self.operator.key_values()
+        words = hashes_of(keys, len(keys[0])) // np.uint64(shards)
         halves = []
         for share in self.share.split():
             some = self.operator.of_keys(np.flatnonzero(share.holds(words)))

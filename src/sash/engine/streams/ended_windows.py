@@ -128,7 +128,7 @@ class EndedWindows:
                 mask[place] = True
             due.append(mask)
         shown = positions.shown(key, end)
-        parts = [(0, len(key))] if limits is None else self._cut(positions, buffer, key, end, due, limits)
+        parts = [(0, len(key))] if limits is None else self._cut(positions, buffer, store, key, end, due, limits)
         for start, stop in parts:
             masks = [mask[start:stop] for mask in due]
             answers = self.answered(positions, cells, buffer, store, key[start:stop], end[start:stop],
@@ -145,6 +145,7 @@ class EndedWindows:
         self,
         positions: Positions,
         buffer: Buffer,
+        store: Any,
         key: np.ndarray,
         end: np.ndarray,
         due: list[np.ndarray],
@@ -157,7 +158,7 @@ class EndedWindows:
             upto, most = np.append(0, np.cumsum(sizes)), sizes.max()
             for spec, lists in specs:
                 keys, ends = key[due[spec]], end[due[spec]]
-                lo, hi = positions.bounds(spec, buffer, keys, positions.starts(spec, keys, ends, buffer), ends)
+                lo, hi = positions.bounds(spec, buffer, keys, positions.starts(spec, keys, ends, store), ends)
                 weight[due[spec]] += upto[hi] - upto[lo] if lists else np.minimum(upto[hi] - upto[lo], most)
         return stretches(weight, limits.body)
 

@@ -81,6 +81,7 @@ class BucketLog:
                     "a run of the log", f"{run.rows} rows in {run.size} bytes", f"{entry.num_rows}, {len(body)}"
                 )
             self.operator.replay(entry)
+        self.operator.replayed()
         if self.operator.by_cells and not all(run.cells for run in runs):  # the query that needed rows is gone
             self._remove(runs, writer)
             self._write(self.operator.everything(self.limits.body), 0, writer, 0)
@@ -105,7 +106,8 @@ class BucketLog:
         self.runs = stay
         new = [entry for entry in self._entries() if operator.lapses(entry) > operator.reached]
         rows = sum(run.rows for run in self._mine()) + sum(entry.num_rows for entry in new)
-        if rows > 2 * operator.live() + self.limits.few:
+        if operator.joins_behind or rows > 2 * operator.live() + self.limits.few:
+            operator.joins_behind = False
             self.rewrite(writer)
             return
         self._write(new, 0, writer, len(self.runs))

@@ -47,22 +47,49 @@ class LoggedOperator(Operator):
         super().__init__(scheme, slicer, emit=emit, starts=starts, fill=fill, arrival=False)
         self.unmoved()
         self.by_cells = folds_cells(scheme)
+        self.joins_behind = False  # whether rows of open sessions came behind the watermark since the log was written
 
     # What comes in: cells are taken as they are
 
     def add_rows(self, rows: pa.Table) -> pa.Table:
         """Take rows; gives the entry of the log."""
         if not self.by_cells:
-            return self._entry(self.absorb(rows))
+            placed = self.absorb(rows)
+            assert placed.time is not None
+            self.joins_behind |= bool(self.scheme.merging) and bool((placed.time < self.reached).any())
+            return self._entry(placed)
         aside = Operator(self.scheme, self.slicer, emit=self.emit, arrival=False)  # folds this batch alone
         aside.unmoved()
         aside.state.watermark, aside.state.revisions = self.state.watermark, None
         aside.state.positions.passes(self.reached)
         aside.since(self._windows.since)
+        if self.scheme.merging:
+            aside.state.keys, aside._intake.standing = self.state.keys, lambda: self.state.cells
         aside.absorb(rows)
         self.state.late_count += aside.state.late_count
         self.state.late += aside.state.late
         return self.take(aside.partials())
+
+    def take(self, partials: pa.Table) -> pa.Table:
+        """Take the partials of other operators."""
+        for k in self.scheme.bounds.values():
+            pieces = partials[f"{STATE} {self.scheme.partial_ids[k]}"].drop_null()
+            layout = self.scheme.partials[k].layout
+            self.joins_behind |= any(
+                bool((states[(states.dtype.names or ("",))[0]] < self.reached).any())
+                for states in map(layout.of_binary, pieces.chunks)
+            )
+        return super().take(partials)
+
+    def replayed(self) -> None:
+        """All entries have been taken again: what of them has been answered goes, as it did before.
+
+        That is the same as it was, where nothing has joined an open session behind the watermark; after that, the log
+        is written anew.
+        """
+        if self.scheme.merging:
+            self.settle()
+            self.joins_behind = False
 
     def replay(self, entry: pa.Table) -> None:
         """Take an entry of the log again; before a query came that needs rows, entries may have been of cells."""
@@ -227,5 +254,5 @@ class LoggedOperator(Operator):
 
     def open_windows(self) -> int:
         """How many windows by time hold a row and have not ended, each key's on its own."""
-        store: Any = self.state.cells.packed() if self.by_cells or self.scheme.spans else self.state.buffer.compact()
+        store: Any = self.state.cells.packed() if self.scheme.by_cells else self.state.buffer.compact()
         return self._by_time.open_windows(store) if self.scheme.by_time and len(store.key) else 0

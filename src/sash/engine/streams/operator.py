@@ -525,12 +525,12 @@ class Operator:
 
     def settle(self) -> int:
         """Let go of all of windows that merge and have been answered; gives how many rows there were."""
-        positions, rows = self._by_time, 0
+        positions, rows = self._by_time, [0]
         if positions.passed > LEAST:
             for spec in self.scheme.merging:
                 sessions: Any = positions.assigners[spec]
-                rows += sessions.settle(self.state.cells, self.state.buffer, positions.passed)
-        return rows
+                rows.append(sessions.settle(self.state.cells, self.state.buffer, positions.passed))
+        return max(rows)
 
     # Odds and ends
 

@@ -141,6 +141,9 @@ class Shard:
                     if bucket.in_memory > self.limits.bucket and (halves := self._split(bucket, writer)):
                         break
                     self._make_room(writer)
+                if not halves:
+                    bucket.finish(writer)
+                    yield from _aside(operator)
                 self.latest = max(self.latest, bucket.latest)
                 if halves:
                     late += operator.late_count - before
