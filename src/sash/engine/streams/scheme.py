@@ -68,9 +68,8 @@ class Scheme:
     schema: pa.Schema
     settings: Settings
     queries: tuple[Query, ...]
-    known: tuple[PlannedQuery, ...] = field(
-        default=(), repr=False, compare=False
-    )  # the first of the queries, as planned
+    known: tuple[PlannedQuery, ...] = field(default=(), repr=False, compare=False)  # the first queries, as planned
+    known_specs: dict[Any, int] = field(default_factory=dict, repr=False, compare=False)  # and numbers of their extents
 
     def __post_init__(self) -> None:
         names = self.schema.names
@@ -105,7 +104,7 @@ class Scheme:
 
     def plus(self, queries: tuple[Query, ...]) -> Scheme:
         """The same with more queries; only these are planned."""
-        return replace(self, queries=(*self.queries, *queries), known=self.planned)
+        return replace(self, queries=(*self.queries, *queries), known=self.planned, known_specs=self.specs)
 
     def __reduce__(self) -> Any:
         """Pickle what was given: the rest is found again wherever it is needed."""
@@ -114,17 +113,16 @@ class Scheme:
     @property
     def kind(self) -> str:
         """By what windows are cut: all queries of a stream agree."""
-        return self.assigners[0].positions.kind
+        return self._first.positions.kind
 
     @property
     def by_time(self) -> bool:
         """Whether the watermark ends windows, and rows may come in any order."""
-        return self.assigners[0].by_time
+        return self._first.by_time
 
     def _check_kind(self, query: Query) -> None:
         """Refuse a query whose windows do not go with those of the first, or with the settings."""
-        settings, first = self.settings, self.assigners[0]
-        mine = self.assigners[self.specs[query.extent.key]]
+        settings, first, mine = self.settings, self._first, assigner_of(query.extent, self)
         if mine.positions is not first.positions:
             raise SashError(
                 f"the queries of a stream must have windows of one kind, got {first.kind} in "
@@ -257,13 +255,20 @@ class Scheme:
     @cached_property
     def specs(self) -> dict[Any, int]:
         """The number of each extent that is asked for, by its key."""
-        return {key: spec for spec, key in enumerate(dict.fromkeys(query.extent.key for query in self.queries))}
+        specs = dict(self.known_specs)
+        for query in self.queries[len(self.known) :]:
+            specs.setdefault(query.extent.key, len(specs))
+        return specs
 
     @cached_property
     def assigners(self) -> tuple[Assigner, ...]:
         """What gives rows the windows of each extent."""
         extents = {query.extent.key: query.extent for query in reversed(self.queries)}
         return tuple(assigner_of(extents[key], self) for key in self.specs)
+
+    @cached_property
+    def _first(self) -> Assigner:
+        return assigner_of(self.queries[0].extent, self)
 
     @cached_property
     def cuts(self) -> tuple[Grid | CalendarGrid, ...]:
@@ -313,7 +318,7 @@ class Scheme:
         question = Question(rows, Over(call, StreamWindow(frame), using))
         if isinstance(function, SpanFunction):
             return PlannedQuery(query, spec, question, question.selection())
-        folds = self.assigners[spec].folds and isinstance(function, Aggregate) and not call.order
+        folds = assigner_of(query.extent, self).folds and isinstance(function, Aggregate) and not call.order
         if not folds or not self._folds(function, call):
             evaluation_of(question)
             return PlannedQuery(query, spec, question, question.selection())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from sash.algebra import Call
+from sash.algebra import Aggregate, Call
 from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.covering import dry_run
 from sash.engine.streams.partial_layouts import PartialLayout
@@ -207,11 +208,17 @@ def slicer_of(scheme: Scheme) -> str:
     return CUTTY.name if cutty else PAIRS.name
 
 
+@lru_cache(maxsize=1024)
+def _compiles(aggregate: Aggregate, dtypes: tuple[np.dtype, ...]) -> None:
+    PartialLayout(aggregate, dtypes)
+
+
 def check_slicer(scheme: Scheme, query: Query) -> None:
     """Refuse windows that cannot be cut, or not by the slicer that was named."""
-    named, assigner = scheme.settings.slicer, scheme.assigners[scheme.specs[query.extent.key]]
+    named = scheme.settings.slicer
     if named is None:
         return
+    assigner = scheme.assigners[scheme.specs[query.extent.key]]
     if not assigner.cuts:
         raise Refused(f"{named} needs windows by time or by count; those by {assigner.kind} have no slices")
     if SLICERS[named].in_order and not in_order(scheme):
@@ -252,7 +259,7 @@ def check(scheme: Scheme) -> None:
         with column_named(planned.query.name):
             check_slicer(scheme, planned.query)
             if planned.lifted is not None and planned.lifted.aggregate.compiled:
-                PartialLayout(planned.lifted.aggregate, tuple(column.dtype for column in planned.lifted.columns))
+                _compiles(planned.lifted.aggregate, tuple(column.dtype for column in planned.lifted.columns))
             if planned.query.using in TECHNIQUES:
                 check_technique(scheme, planned)
             elif planned.query.using is not None and is_swept(planned):
