@@ -37,6 +37,9 @@ QUIET = {
     "spark.executor.extraJavaOptions": BRIEF,
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
 }
 PATIENCE = 300  # seconds; a busy machine is slow
 

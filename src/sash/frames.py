@@ -17,7 +17,13 @@ Frame = TypeVar("Frame")
 
 
 def withColumns(
-    frame: Frame, columns: Mapping[str, Column], *, watermark: Any = None, emit: str = "final", late: bool = False
+    frame: Frame,
+    columns: Mapping[str, Column],
+    *,
+    watermark: Any = None,
+    emit: str = "final",
+    late: bool = False,
+    schema: Any = None,
 ) -> Frame:
     """Add a column for each expression; the same kind of frame comes back.
 
@@ -34,6 +40,8 @@ def withColumns(
         emit: for a stream: ``"final"``, or ``"early"``: each row leaves as it comes, with answers from the rows that
             are there, and is never corrected.
         late: for a stream: add rows for what was set aside, with the reason, in a column ``late``.
+        schema: for a Spark DataFrame that nothing may look at, as in the query functions of Declarative Pipelines:
+            the columns that the expressions read, as a pyarrow Schema, a StructType or ``"k bigint, v double"``.
 
     >>> import pyarrow as pa
     >>> from sash import Window, col, functions as sf
@@ -52,7 +60,7 @@ def withColumns(
     if is_spark(frame):
         from sash.spark import dataframes
 
-        if dataframes.is_streaming(frame):
+        if schema is None and dataframes.is_streaming(frame):
             return cast(Frame, dataframes.answer_stream(frame, columns, watermark, emit, late))
     elif _is_stream(frame):
         from sash.engine.row_streams.answer_stream import answer_stream
@@ -63,7 +71,9 @@ def withColumns(
         raise SashError(f"{some[0]} is for streams: a streaming DataFrame, an iterator of Arrow batches or a pyarrow "
                         f"Schema, got it with a {type(frame).__name__}")  # fmt: skip
     if is_spark(frame):
-        return cast(Frame, dataframes.with_columns(frame, columns))
+        return cast(Frame, dataframes.with_columns(frame, columns, schema))
+    if schema is not None:
+        raise SashError(f"schema is for Spark DataFrames, got it with a {type(frame).__name__}")
     from sash.engine import adding, lazy
 
     return cast(Frame, lazy.added(frame, columns) if is_lazy(frame) else adding.add(frame, columns))

@@ -394,13 +394,14 @@ def test_chains_among_other_operators(folder):
     assert in_order(found) == [row for row in plain if row["window_end"] <= until]
 
 
-def test_state_is_in_rocksdb_whatever_the_session_has(spark, folder):
+def test_a_session_whose_state_is_not_in_rocksdb_is_refused_and_left_as_it_is(spark, folder):
     provider = "spark.sql.streaming.stateStore.providerClass"
     before, package = spark.conf.get(provider), "org.apache.spark.sql.execution.streaming.state"
     spark.conf.set(provider, f"{package}.HDFSBackedStateStoreProvider")
     try:
-        assert minutes(folder.stream(), watermark="8 seconds").results().isStreaming
-        assert spark.conf.get(provider) == f"{package}.RocksDBStateStoreProvider"
+        with pytest.raises(SashError, match=r'RocksDB, got .* HDFSBackedStateStoreProvider: write spark\.conf\.set\("'):
+            minutes(folder.stream(), watermark="8 seconds").results()
+        assert spark.conf.get(provider) == f"{package}.HDFSBackedStateStoreProvider"
     finally:
         spark.conf.set(provider, before)
 

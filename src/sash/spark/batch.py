@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from sash.engine.columns_read import checked, expressions_of
@@ -16,6 +17,7 @@ from sash.options import asked_memory
 from sash.planner import Plan
 from sash.spark import failures
 from sash.spark.columns_read import ReadColumns
+from sash.spark.described import DescribedFrame
 from sash.spark.exchanges import ALONE, RANGED, Exchange, tie_breakers_of, warn_of
 from sash.spark.native import SPARK, Native, for_engine
 from sash.spark.others import SharedTask, first_rows, names_of, paired, pairings, sampled, sides_of
@@ -27,7 +29,7 @@ from sash.spark.worker import answers_of, evaluation, types_of
 from sash.windows.over import Over
 
 
-def with_columns(frame: DataFrame, columns: Mapping[str, Over]) -> DataFrame:
+def with_columns(frame: Any, columns: Mapping[str, Over]) -> Any:
     """The frame with a column for each window expression."""
     failures.foresee(frame.sparkSession)
     inputs, expressions, pairs = opened(frame, columns)
@@ -60,7 +62,7 @@ def _fields(struct: str, columns: Iterable[str], answers: pa.Schema) -> dict[str
     return {each: F.col(struct).getField(field) for each, field in zip(columns, answers.names, strict=True)}
 
 
-def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[ReadColumns, dict[str, Over], list[SharedTask]]:
+def opened(frame: Any, columns: Mapping[str, Over]) -> tuple[ReadColumns, dict[str, Over], list[SharedTask]]:
     """What the window expressions read, and these expressions, checked, over what the workers receive.
 
     Those over other tables are by pairings.
@@ -70,6 +72,8 @@ def opened(frame: DataFrame, columns: Mapping[str, Over]) -> tuple[ReadColumns, 
     checked_columns = checked(columns, frame.columns, names_of)
     inputs = ReadColumns(frame, tuple(checked_columns))
     for name, over in checked_columns.items():
+        if isinstance(frame, DescribedFrame) and over.window.others:
+            raise SashError(f"{name}: Window.of does not go with schema=, which says nothing of the other table")
         if over.using == SPARK.name and over.window.others:
             raise Refused(f"{name}: {SPARK.name} answers rows of the table itself, not of Window.of")
         if over.follows_rows:
@@ -88,32 +92,33 @@ def _whole(over: Over) -> Over:
 
 
 def _exchanged(
-    frame: DataFrame,
+    frame: Any,
     exchange: Exchange,
     tie_breakers: tuple[Over, ...],
     inputs: ReadColumns,
     schema: pa.Schema,
     answers: pa.Schema,
-) -> tuple[DataFrame, str]:
+) -> tuple[Any, str]:
     """The frame with the answers of an exchange as a struct in a new column, which is named."""
-    if exchange.how == RANGED:
+    is_described = isinstance(frame, DescribedFrame)  # so that nothing can be read of it now
+    if exchange.how == RANGED and not is_described:
         cuts = find_cuts(exchange.columns, inputs, schema)
         if cuts is None or cuts.pieces > 1:
             return Ranged(exchange.columns, tie_breakers, inputs, cuts).answered(frame, answers)
-    if exchange.how == ALONE:
-        warn_of(exchange)
+    if exchange.how == ALONE or (is_described and not exchange.keys):
+        warn_of(exchange, is_described)
     keys = inputs.spark(exchange.keys)
     placed = frame.repartition(*keys) if keys else frame.repartition(1)
     taken = inputs.taken(tie_breakers)
     work = evaluation(exchange.columns, tie_breakers, list(taken), answers, exchange.keys, asked_memory())
     name = inputs.unused(frame, "answers")
-    return placed.select("*", table_udf(work, answers)(*taken.values()).alias(name)), name
+    return placed.withColumn(name, table_udf(work, answers)(*taken.values())), name
 
 
 SAMPLE = 50_000  # rows that the algorithms are chosen for
 
 
-def explain(frame: DataFrame, columns: Mapping[str, Over]) -> Plan:
+def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     """The plan; reads the first rows of the frame."""
     inputs, expressions, pairs = opened(frame, columns)
     schema = inputs.schema()

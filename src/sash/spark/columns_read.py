@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import DataType, DateType, NumericType, StringType, TimestampNTZType, TimestampType
 
 from sash.engine.columns_read import expressions_of, rewritten
@@ -18,6 +18,7 @@ from sash.errors import SashError
 from sash.expressions.binding import bind
 from sash.expressions.columns import Expression, Foreign, Name
 from sash.expressions.naming import quoted
+from sash.spark.described import DescribedFrame
 from sash.windows.over import Over
 
 HASHED = (NumericType, StringType, DateType, TimestampType, TimestampNTZType)
@@ -29,11 +30,12 @@ ROW = "__sash_row"  # a column that says no more than that there is a row
 class ReadColumns:
     """The columns that workers receive, numbered as they are first asked for."""
 
-    frame: DataFrame
+    frame: Any  # a DataFrame, or one of which the user says what its columns are
     asked: tuple[str, ...] = ()
     names: list[str] = field(default_factory=list)
     columns: dict[str, Column] = field(default_factory=dict)
     _known: dict[Any, str] = field(default_factory=dict)
+    _bound: dict[str, Expression] = field(default_factory=dict)
     _computed: set[str] = field(default_factory=set)
     _foreign: list[str] = field(default_factory=list)
 
@@ -59,6 +61,7 @@ class ReadColumns:
                 name += "'"
             self.columns[name] = spark_column(bound)
             self._known[bound.key] = name
+            self._bound[name] = bound
             if not is_plain(bound):
                 self._computed.add(name)
             if isinstance(bound, Foreign):
@@ -89,7 +92,7 @@ class ReadColumns:
         some = {name: column for name, column in self.columns.items() if name in wanted}
         return some or {ROW: F.lit(True)}
 
-    def unused(self, frame: DataFrame, word: str) -> str:
+    def unused(self, frame: Any, word: str) -> str:
         """A name for a column beside those of a frame, and those that the user asks for."""
         known = {name.lower() for name in (*frame.columns, *self.asked)}
         name = f"__sash_{word}"
@@ -104,6 +107,8 @@ class ReadColumns:
 
     def schema(self) -> pa.Schema:
         """The Arrow types of the columns; Spark looks at the expressions here, and an error in one is told."""
+        if isinstance(self.frame, DescribedFrame):
+            return self._described(self.frame)
         zone = self.frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
         if not self.columns:
             return pa.schema([])
@@ -114,6 +119,13 @@ class ReadColumns:
             raise SashError(f"Spark cannot resolve an expression: {_first_line(error)}") from None
         types = [_arrow_type(each.dataType, name, zone) for name, each in zip(self.columns, fields, strict=True)]
         return pa.schema(zip(self.columns, types, strict=True))
+
+    def _described(self, frame: DescribedFrame) -> pa.Schema:
+        """The types that the user gave, to which columns are cast."""
+        types = {name: frame.type_of(self._bound[name]) for name in self.columns}
+        for name, dtype in types.items():
+            self.columns[name] = self.columns[name].cast(from_arrow_type(dtype))
+        return pa.schema(types)
 
 
 def arrow_types(frame: DataFrame) -> pa.Schema:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -15,10 +15,18 @@ from sash.expressions.naming import quoted
 from sash.planner import Plan
 from sash.spark import batch
 from sash.spark.columns_read import spark_column
+from sash.spark.described import described
 
 
-def with_columns(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
-    """The frame with a column for each expression."""
+def with_columns(frame: DataFrame, columns: Mapping[str, Column], schema: Any = None) -> DataFrame:
+    """The frame with a column for each expression; of a schema that is given, nothing of the frame is looked at."""
+    if schema is not None:
+        out: DataFrame = _with_columns(described(frame, schema), columns).frame
+        return out
+    return cast(DataFrame, _with_columns(frame, columns))
+
+
+def _with_columns(frame: Any, columns: Mapping[str, Column]) -> Any:
     whole = composition(columns, frame.columns)
     out = frame
     for stage in whole.stages:

@@ -10,15 +10,18 @@ from sash.expressions import Column
 from sash.libraries import is_pandas_on_spark
 from sash.planner import Plan
 from sash.spark import composed_columns
+from sash.spark.described import told_of_pipelines
 
 if TYPE_CHECKING:
     from sash.engine.streams.sources import Source
 
 
-def with_columns(frame: Any, columns: Mapping[str, Column]) -> Any:
+def with_columns(frame: Any, columns: Mapping[str, Column], schema: Any = None) -> Any:
     """The frame with a column for each window expression."""
     if not is_pandas_on_spark(frame):
-        return composed_columns.with_columns(frame, columns)
+        return composed_columns.with_columns(frame, columns, schema)
+    if schema is not None:
+        raise SashError("schema= is for Spark DataFrames, got a frame of the pandas API")
     spark, index = _with_index(frame)
     out = composed_columns.with_columns(spark, columns).pandas_api(index_col=index)
     out.index.names = frame.index.names
@@ -43,7 +46,8 @@ def explain(frame: Any, columns: Mapping[str, Column]) -> Plan:
 
 def is_streaming(frame: Any) -> bool:
     """Whether the rows of a frame are the batches of Structured Streaming."""
-    return not is_pandas_on_spark(frame) and bool(frame.isStreaming)
+    with told_of_pipelines("give withColumns the columns that it reads, such as schema='k bigint, at timestamp'"):
+        return not is_pandas_on_spark(frame) and bool(frame.isStreaming)
 
 
 def answer_stream(frame: Any, columns: Mapping[str, Column], watermark: Any, emit: str, late: bool) -> Any:
@@ -53,7 +57,9 @@ def answer_stream(frame: Any, columns: Mapping[str, Column], watermark: Any, emi
 
 def stream_source(frame: Any) -> Source:
     """What a stream reads of a frame: rows that are there, or the batches of Structured Streaming."""
-    if frame.isStreaming:
+    with told_of_pipelines("sash.stream has to, so that it must be a query of its own"):
+        is_streaming = frame.isStreaming
+    if is_streaming:
         from sash.spark.streaming_boards import StreamingSource
 
         return StreamingSource(frame)

@@ -80,12 +80,14 @@ def tie_breakers_of(exchange: Exchange, columns: Mapping[str, Over]) -> tuple[Ov
     return tuple(over for over in columns.values() if sorting(over) in mine)
 
 
-def warn_of(exchange: Exchange) -> None:
-    """Tell the user which expressions bring all rows to one task."""
+def warn_of(exchange: Exchange, is_described: bool = False) -> None:
+    """Tell the user which expressions bring all rows to one task; where nothing may be read of a frame, that too."""
+    why = "cannot be computed in pieces" if not is_described else "cannot be cut into pieces that nobody may look for"
+    change = "a partitionBy" if is_described else "a partitionBy, or a frame bounded on both sides,"
     for name, over in exchange.columns.items():
         warnings.warn(
-            f"{name}: {over.call} over ({over.window!r}) cannot be computed in pieces, so that all rows go to one "
-            "task; a partitionBy, or a frame bounded on both sides, would change that",
+            f"{name}: {over.call} over ({over.window!r}) {why}, so that all rows go to one task; {change} would change "
+            "that",
             SashWarning,
             stacklevel=outside(),
         )

@@ -70,6 +70,7 @@ def quiet_session(
         "spark.ui.showConsoleProgress": "true",
         "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": str(2 * usable_cores()),
+        PROVIDER: ROCKSDB,
         **({"spark.master": master} if master else {}),
         **({"spark.remote": remote} if remote else {}),
         **({"spark.jars.packages": ",".join(packages)} if packages else {}),

@@ -5,13 +5,14 @@ Rows that it answers never leave the JVM, which is faster where one pass in orde
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import types
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import Window as SparkWindow
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
@@ -89,21 +90,23 @@ class Native:
         return _cannot_ask(over) or _cannot_frame(over) or self._cannot_read(over)
 
     def answered(
-        self, frame: DataFrame, columns: Mapping[str, Over], answers: Mapping[str, pa.DataType]
-    ) -> tuple[DataFrame, dict[str, Column]]:
+        self, frame: Any, columns: Mapping[str, Over], answers: Mapping[str, pa.DataType]
+    ) -> tuple[Any, dict[str, Column]]:
         """The frame with hidden columns of the answers, and the columns that these are."""
         orders = {name: self._orders(over) for name, over in columns.items()}
         hidden: dict[str, Column] = {}
         answered = {}
         # one sort serves orders of which one begins like the other, if the longer one is answered first
         for name in sorted(columns, key=lambda name: -len(orders[name])):
-            parts = self._parts(columns[name], orders[name])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # Connect warns of windows without PARTITION BY
+                parts = self._parts(columns[name], orders[name])
             named = [self.inputs.unused(frame, f"native{len(hidden) + place}") for place in range(len(parts))]
             hidden |= dict(zip(named, parts, strict=True))
             answer = _lowered(name, *map(F.col, named)).cast(from_arrow_type(answers[name]))
             # ranks and counts are never NULL, which Spark knows and Sash does not say of its answers
             answered[name] = F.when(answer.isNotNull(), answer)
-        return frame.select("*", *(part.alias(name) for name, part in hidden.items())), answered
+        return (frame.withColumns(hidden) if hidden else frame), answered
 
     def sortings(self, columns: Mapping[str, Over]) -> tuple[Sorting, ...]:
         """What is said of it: how rows are sorted, and what is answered there."""

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from sash import options
 from sash.spark.columns_read import ReadColumns
+from sash.spark.described import DescribedFrame
 from sash.spark.exchanges import Exchange
 
 HOT_SHARE = 0.25  # of all rows: a key with more is cut into pieces
@@ -37,6 +38,8 @@ class Skew:
 
         Reads a sample of the keys, where the options ask for it or the input is large.
         """
+        if isinstance(self.inputs.frame, DescribedFrame):
+            return False
         nested = any(pa.types.is_nested(self.schema.field(name).type) for name in exchange.keys)  # which have no order
         if nested or not options.skew or (options.skew == "auto" and self.bytes < LOOK_FROM):
             return False
@@ -50,7 +53,9 @@ class Skew:
 
     @cached_property
     def bytes(self) -> float:
-        """How large Spark expects the input to be."""
+        """How large Spark expects the input to be; where it may not be asked, more than few rows, but not too many."""
+        if isinstance(self.inputs.frame, DescribedFrame):
+            return LOOK_FROM - 1
         return expected_bytes(self.inputs.frame)
 
 

@@ -136,7 +136,7 @@ class StreamingSource(SparkSource):
         shards = self._shards()
         emitted = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
         plan = ShardPlan(scheme, operator.slicer, emit, starts, shards, tuple(read.computed.items()), fill)
-        self._use_rocksdb()
+        self._need_rocksdb()
 
         delay = scheme.delay
         assert delay is not None
@@ -156,11 +156,14 @@ class StreamingSource(SparkSource):
     def _shards(self) -> int:
         return options.shards or int(self.frame.sparkSession.conf.get(PARTITIONS) or 200)
 
-    def _use_rocksdb(self) -> None:
-        """Have Spark keep state in RocksDB, without which it has no state of this kind."""
-        conf = self.frame.sparkSession.conf
-        if "RocksDB" not in (conf.get(PROVIDER) or ""):
-            conf.set(PROVIDER, ROCKSDB)
+    def _need_rocksdb(self) -> None:
+        """Refuse a session that keeps state elsewhere than in RocksDB, where Spark has no state of this kind."""
+        provider = self.frame.sparkSession.conf.get(PROVIDER) or ""
+        if "RocksDB" not in provider:
+            raise SashError(
+                f"streaming queries keep their state in RocksDB, got a session with {provider.rpartition('.')[2]}: "
+                f'write spark.conf.set("{PROVIDER}", "{ROCKSDB}")'
+            )
 
     def _watermarked(self, read: Read, delay: int) -> DataFrame:
         if self._watermark() is not None:

@@ -76,7 +76,7 @@ def session(spark: Any, frames: Iterable[Any]) -> Any:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    return local.new_session({})
+    return local.new_session({local.PROVIDER: local.ROCKSDB})
 
 
 def file(spark: Any, path: str) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sash.errors import SashError, outside
 from sash.spark import dataframes, text_queries
+from sash.spark.described import told_of_pipelines
 from sash.sql import boards, statements, texts
 from sash.sql.continuous import continuous, is_continuous
 from sash.sql.given import Given
@@ -124,6 +125,11 @@ def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> An
         tables: Spark DataFrames, pyarrow Tables, pandas or polars frames, by the names the query has for them.
 
     """
+    with told_of_pipelines("sash.sql has to: use sash.withColumns with schema= there"):
+        return _answered(query, args, spark, tables)
+
+
+def _answered(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> Any:
     source, session, tables_given = _opened(query, args, spark, tables)
     if source is None:
         return session.spark.sql(query, args)
