@@ -328,6 +328,7 @@ ROOMS = {  # by column: what stands there, in words
     "spark": (1, "exchanges, tasks, state"),
     "functions": (2, "sf.max, sf.median …"),
     "engine": (1, "sorts, bounds, answers, in Arrow"),
+    "watching": (2, "a page of a running board"),
     "planner": (0, "which algorithm, and why"),
     "kernels": (1, "the algorithms, compiled"),
     "windows": (1, "frames, extents, bounds"),

@@ -24,6 +24,7 @@ ROOMS = [
     "functions",
     "kernels",
     "planner",
+    "watching",
     "engine",
     "spark",
     "sql",
@@ -39,6 +40,7 @@ OWNERS = {  # libraries that belong to certain rooms
     "rich": {"cli"},
     "sqlglot": {"expressions", "sql"},
     "pydantic": {"pipelines"},
+    "bokeh": {"watching"},
 }
 PARTS = {  # of a room, and which others each may use; the files that stand alone in a room are "files"
     "kernels": {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import TracebackType
 
 
 class SashError(Exception):
@@ -19,6 +21,10 @@ class SashError(Exception):
     """
 
     column: str | None = None  # what was being computed, where that is known
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython, and so Jupyter and Databricks, shows of it."""
+        return "".join(short_traceback(self)).splitlines()
 
 
 class NotCompilable(SashError):
@@ -53,3 +59,31 @@ def outside() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("sash", "contextlib"):
         level, frame = level + 1, frame.f_back
     return level
+
+
+LIBRARIES = ("sash", "pyspark", "py4j", "grpc", "IPython", "contextlib", "functools")
+FRAMES = 2  # of the user's code that are shown
+
+
+def short_traceback(error: SashError) -> list[str]:
+    """Where in the user's own code an error came up, and its sentence; what libraries did meanwhile says no more."""
+    frames = [
+        traceback.FrameSummary(frame.f_code.co_filename, line, frame.f_code.co_name)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in LIBRARIES
+    ]
+    head = ["Traceback (most recent call last):\n", *traceback.format_list(frames[-FRAMES:])] if frames else []
+    return [*head, f"{type(error).__module__}.{type(error).__qualname__}: {error}\n"]
+
+
+def show_short() -> None:
+    """Let a script that ends with an error of Sash print it so; one that shows errors in a way of its own is left."""
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _shown
+
+
+def _shown(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if isinstance(error, SashError):
+        sys.stderr.write("".join(short_traceback(error)))
+    else:
+        sys.__excepthook__(kind, error, trace)

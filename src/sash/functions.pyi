@@ -457,7 +457,7 @@ def frequent_items(col: Column, n: int, lg_k: int = 10) -> Call:
     """
 
 def rank(*values: Column) -> Call:
-    """One more than the number of rows that come before; of values, the rank these would have.
+    """One more than the number of rows that come before; given values, the rank that a row with these would have.
 
     In SQL: ``rank()``
     """

@@ -43,7 +43,7 @@ def stream(
             ``("start", "end")``: an event counts once in every window that it overlaps.
         postpone: how long after its end a window of spans waits for events that began in it or before, and
             lasted on: an interval, or ``"auto"`` for a high quantile of the lengths of late.
-        longest: how long a span may be; one whose end is NULL is taken to last so long.
+        longest: how long a span may be. A span that has not ended, its end being NULL, counts for this long.
         pair: a column of ids, where the start and the end of a span come in rows of their own.
         zone: the time zone whose clocks say when windows of days, weeks (from Monday) and months begin, such as
             ``"Europe/Berlin"``: a day has 23 or 25 hours where clocks change. Hours and less are time that passes.

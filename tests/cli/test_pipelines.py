@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 
 from sash.cli import pipelines, progress
 from sash.cli.app import app
-from sash.cli.progress import Terminal, stage
+from sash.cli.progress import Terminal
+from sash.cli.waiting import stage
 from sash.pipelines import Progress, Written
 from sessions import HERE, die_with_parent
 
@@ -229,7 +230,42 @@ def test_steps_are_queries_and_nothing_else_is_run(sash, spark, tmp_path, comman
     try:
         ended = sash(command, "p.toml")
         assert ended.exit_code == 2
-        assert "p.toml, line 5: a query is needed" in ended.output
+        assert "p.toml, line 6: a query is needed" in ended.output
         assert [row["n"] for row in spark.table("precious").collect()] == [7]
     finally:
         spark.sql("drop table precious")
+
+
+def test_watch_says_where_the_page_is_for_people_and_machines(sash, monkeypatch):
+    shown = []
+
+    class Server:
+        def __init__(self, sights, port):
+            shown.append(([each.name for each in sights], port))
+            self.address = "http://127.0.0.1:5/token/"
+
+        @staticmethod
+        def check():
+            return None
+
+        def stop(self):
+            shown.append("stopped")
+
+    monkeypatch.setattr("sash.cli.watched_page.PageServer", Server)
+    sash("new", "mine")
+    ran = sash("run", "mine/pipeline.toml", "--watch", "--port", "5", "--json")
+    assert ran.exit_code == 0, ran.output
+    assert {"event": "page", "address": "http://127.0.0.1:5/token/"} in map(json.loads, ran.stdout.splitlines())
+    assert "page: http://127.0.0.1:5/token/" in ran.stderr
+    assert shown == [(["hourly", "busy"], 5), "stopped"]
+
+
+def test_watch_without_bokeh_ends_before_anything_is_written(sash, tmp_path, monkeypatch):
+    for name in [each for each in sys.modules if each.partition(".")[0] == "bokeh" or each == "sash.watching.page"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "bokeh", None)
+    sash("new", "mine")
+    ran = sash("run", "mine/pipeline.toml", "--watch")
+    assert ran.exit_code == 2
+    assert "the page needs bokeh: pip install 'sash[watch]'" in ran.output
+    assert not (tmp_path / "mine" / "out").exists()

@@ -26,7 +26,7 @@ def shell(spark, printed, tmp_path, monkeypatch):
     monkeypatch.setenv("SASH_CACHE_DIR", str(tmp_path / "cache"))
     pa.parquet.write_table(pa.table({"k": ["a", "a", "b"], "x": [1, None, 3]}), tmp_path / "t.parquet")
     monkeypatch.chdir(tmp_path)
-    return Shell(spark, 2)
+    return Shell(spark, limit=2)
 
 
 @pytest.mark.parametrize(
@@ -131,3 +131,27 @@ def test_tables_are_named():
     assert _named("t=a/b=c.parquet") == ("t", "a/b=c.parquet")
     with pytest.raises(SashError, match="--table takes a name and a file"):
         _named("a/b.parquet")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence", "line", "under"),
+    [
+        ("select k,\n  medan(x) over (order by k)\nfrom 't.parquet'", "there is no function medan", 2, "medan"),
+        ("select k from 't.parquet' where median(x) over () > 1 and", "", 1, None),
+        ("select 1,\n  selec 2", "Syntax error", 2, "2"),
+        ("select nope, median(x) over (order by k) from 't.parquet'", "`nope` cannot be resolved", 1, "nope"),
+        ("select median(x) over (order by k) from 't.parquet' join 't.parquet' u on nope", "`nope`", 1, "nope"),
+        ("select nope from values (1) t(a)", "`nope` cannot be resolved", 1, "nope"),
+        ("select 1 / 0", "Division by zero", 1, "1 / 0"),
+    ],
+)
+def test_errors_show_the_line_that_was_typed(shell, query, sentence, line, under):
+    with pytest.raises(SashError) as error:
+        shell.obey(query)
+    told = str(error.value)
+    assert sentence in told
+    typed = query.splitlines()[line - 1]
+    assert f"\nline {line}:\n  {typed}\n" in told
+    if under is not None:
+        caret = told.splitlines()[-1].index("^") - 2
+        assert typed[caret:].startswith(under)

@@ -46,7 +46,7 @@ def pipeline(tmp_path, spark):
         values |= {"folder": str(tmp_path)} if "${folder}" in text else {}
         return run(load(file, values, stream), spark, reporter)
 
-    ran.folder = tmp_path
+    ran.folder, ran.spark = tmp_path, spark
     return ran
 
 
@@ -575,3 +575,41 @@ def test_sessions_and_windows_that_grow(pipeline):
     expected = [tuple(row.values()) for row in board.results().to_pylist()]
     found = rows(pipeline.folder / "out", "window_end")
     assert sorted(map(str, found)) == sorted(map(str, expected))
+
+
+def test_a_page_has_what_the_sinks_have(pipeline):
+    sights = {}
+
+    def show(told):
+        sights.update({sight.name: sight for sight in told})
+
+    file = pipeline.folder / "p.toml"
+    file.write_text('[sources.flights]\npath = "flights"\n' + BOARD_AND_SINK)
+    batch = run(load(file, {}, False), pipeline.spark, watch=show)
+    assert (sights["hourly"].state, sights["hourly"].rows_in) == ("ended", 300)
+    assert sights["hourly"].answers == batch.sinks[0].rows > 0
+    stream = run(load(file, {}, True), pipeline.spark, watch=show)
+    sight = sights["hourly"]
+    assert (sight.state, sight.rows_in, sight.answers) == ("ended", 300, stream.sinks[0].rows)
+    assert sum(len(line) for line in sight.lines["worst"].values()) == stream.sinks[0].rows
+    assert sight.watermark is not None
+    assert "worst = max(delay)" in str(sight.plan)
+
+
+BOARD_AND_SINK = """
+[stream]
+trigger = "available now"
+[[steps]]
+name = "hourly"
+from = "flights"
+kind = "stream"
+time = "at"
+key = ["carrier"]
+watermark = "10 minutes"
+[[steps.queries]]
+range = "1 hour"
+columns.worst = "max(delay)"
+[[sinks]]
+from = "hourly"
+format = "noop"
+"""

@@ -131,3 +131,37 @@ def test_a_python_that_is_not_there_is_named(spark, frame, workers):
 def test_what_local_spark_does_not_take(given, sentence):
     with pytest.raises(SashError, match=sentence):
         local.local_spark(**given)
+
+
+def test_a_script_that_fails_says_so_in_under_ten_lines(tmp_path):
+    """Where the user is at fault, before a job and in a worker: the line, and a sentence."""
+    for name, frame, sentence in (
+        (
+            "early",
+            'sash.withColumns(rows, {"m": sf.median("nope").over(w)})',
+            "there is no column 'nope'; there are id",
+        ),
+        ("late", 'sash.withColumns(rows, {"s": sf.sum(sash.col("id") + MOST).over(w)}).collect()', "bigint"),
+    ):
+        script = tmp_path / f"{name}.py"
+        script.write_text(f"""
+import sash
+from sash import Window, functions as sf
+
+MOST = 9223372036854775000
+spark = sash.local_spark({{"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}}, cores=1)
+rows, w = spark.range(30), Window.orderBy("id").rowsBetween(-5, 0)
+print("begun", flush=True)
+import sys; print("begun", file=sys.stderr, flush=True)
+{frame}
+""")
+        done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
+        assert (done.returncode, done.stdout) == (1, "begun\n"), done.stderr
+        before, _, told = done.stderr.partition("begun\n")
+        assert len(before.splitlines()) <= 4, before  # what Java itself prints
+        lines = told.splitlines()
+        assert len(lines) < 10, told
+        assert lines[0] == "Traceback (most recent call last):"
+        assert frame in lines[2]
+        assert lines[-1].startswith("sash.errors.")
+        assert sentence in lines[-1]

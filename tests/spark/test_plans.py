@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import unicodedata
 from collections import Counter
 
 import numpy as np
@@ -353,3 +354,30 @@ def test_explain_reads_fifty_thousand_rows_at_most(spark, rows, read):
     frame = spark.range(rows).coalesce(1)
     total = {"total": sf.sum("id").over(Window.orderBy("id").rowsBetween(-2, 0))}
     assert f"the first {read:,} rows" in str(sash.explain(frame, total))
+
+
+def test_plans_say_what_tasks_compute(spark, stored):
+    """In plans, and so in Spark's UI, tasks are called by what they compute, in letters that can be seen."""
+    trades = spark.read.parquet(stored)
+    over = sash.withColumns(trades, {"m": sf.median("price").over(OF_KEY.rowsBetween(-9, 0)), **RANGED})
+    ranged_name = "sash: max(price), count_distinct(price), sum(qty)"
+    plan = planned(over)
+    assert "sash: median(price) by key" in plan
+    assert ranged_name in plan
+    assert f"partials of {ranged_name.removeprefix('sash: ')}" in plan
+    asked = sash.sql("select median(price + 1) over (partition by side order by at) from trades", trades=trades)
+    assert "sash: median(price + 1) by side" in planned(asked)
+    times = trades.select(F.timestamp_seconds("at").alias("ts"), "side", "price")
+    board = sash.stream(times, time="ts", key="side").query("peak", sf.max("price"), range="1 minute")
+    assert "sash: slices of max(price) by side" in planned(board.results())
+    assert "sash: max(price) by side" in planned(board.results())
+    for frame in (over, asked, board.results()):
+        assert all(unicodedata.category(letter) != "Cf" and letter != "\uffa0" for letter in planned(frame))
+
+
+def planned(frame):
+    """All of Spark's plans of a frame."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        frame.explain(True)
+    return said.getvalue()

@@ -32,7 +32,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def commands(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version, and stop.")
+    ] = False,
 ) -> None:
     """Aggregates over windows, on Spark."""
 
@@ -45,7 +47,7 @@ def errors_in_words() -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, SashError) and library_of(error) != "pyspark":
             raise
-        errors.print(str(error).strip().split("\n\n")[0], style="red", markup=False)
+        errors.print(str(error).strip().split("\n\n")[0], style="red", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
 
 
@@ -61,8 +63,7 @@ def sql(
     from sash.cli.starting import started
 
     with errors_in_words():
-        spark = started(table or [])
-        shell = Shell(spark, limit)
+        shell = Shell(*started(table or []), limit)
         if query is not None:
             answered(shell, query, explain)
         elif sys.stdin.isatty():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import shlex
 import signal
 import tempfile
@@ -19,6 +18,7 @@ import typer
 from sash.cli import output
 from sash.cli.app import app, errors
 from sash.cli.progress import reporter_of, summed
+from sash.cli.watched_page import Page
 from sash.errors import SashError
 
 WRONG, FAILED, INTERRUPTED = 2, 1, 130  # exit codes; 0 is a run that ended, or a stream that was stopped
@@ -32,17 +32,30 @@ Stream = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="For machines: an object a line.")]
 
 
+Watch = Annotated[bool, typer.Option("--watch", help="Show how it goes on a page of this machine, in a browser.")]
+Port = Annotated[int, typer.Option(help="Where --watch listens, on 127.0.0.1; any free port otherwise.", min=0)]
+
+
 @app.command()
-def run(file: File, set_: Set = None, stream: Stream = None, as_json: Json = False) -> None:
+def run(
+    file: File, set_: Set = None, stream: Stream = None, as_json: Json = False, watch: Watch = False, port: Port = 0
+) -> None:
     """Run a pipeline."""
     with errors_in_words(as_json):
         from sash.pipelines import load
         from sash.pipelines import run as running
+        from sash.pipelines.early import check_early
 
         loaded = load(file, values(set_), stream)
+        check_early(loaded)
         with session(loaded) as (spark, log), reporter_of(as_json, log) as reporter:
             stopping = interrupted(loaded.streaming)  # now: a session that starts sets a handler, too
-            summary = running(loaded, spark, reporter, stopping)
+            if not watch:
+                summary = running(loaded, spark, reporter, stopping)
+            else:
+                with Page(log, as_json, port) as page:
+                    summary = running(loaded, spark, reporter, stopping, page.show)
+                    page.linger(stopping)
         summed(summary, as_json)
 
 
@@ -52,9 +65,11 @@ def check(file: File, set_: Set = None, stream: Stream = None, as_json: Json = F
     with errors_in_words(as_json):
         from sash.pipelines import load
         from sash.pipelines.building import build
+        from sash.pipelines.early import check_early
         from sash.pipelines.targets import check_places, checked
 
         loaded = load(file, values(set_), stream)
+        check_early(loaded)
         with session(loaded) as (spark, _):
             check_places(loaded, spark)
             checked(loaded, spark, build(loaded, spark))
@@ -70,8 +85,10 @@ def explain(file: File, set_: Set = None, stream: Stream = None) -> None:
     with errors_in_words(False):
         from sash.pipelines import load
         from sash.pipelines.building import build
+        from sash.pipelines.early import check_early
 
         loaded = load(file, values(set_), stream)
+        check_early(loaded)
         with session(loaded) as (spark, _):
             built = build(loaded, spark, explains=True)
             for name, plan in built.plans.items():
@@ -130,7 +147,7 @@ def values(pairs: list[str] | None) -> dict[str, str]:
 @contextmanager
 def session(loaded: Any) -> Iterator[tuple[Any, Path]]:
     """The session that a pipeline asks for, ended with it, and the file of what Spark prints meanwhile."""
-    from sash.cli.starting import for_pipeline, printing_to
+    from sash.cli.starting import for_pipeline, printing_to, why
 
     with tempfile.TemporaryDirectory(prefix="sash-") as folder:
         log = Path(folder) / "spark.log"
@@ -140,7 +157,7 @@ def session(loaded: Any) -> Iterator[tuple[Any, Path]]:
         except SashError:
             raise
         except Exception as error:
-            raise loaded.error(f"Spark could not start: {_why(error, log)}", "spark") from None
+            raise loaded.error(f"Spark could not start: {why(error, log)}", "spark") from None
         try:
             yield spark, log
         finally:
@@ -167,13 +184,6 @@ def _end(as_json: bool, sentence: str, code: int) -> None:
         print(json.dumps({"event": "error", "error": sentence, "code": code}), flush=True)
     errors.print(sentence, style="red", markup=False, soft_wrap=True)
     raise typer.Exit(code) from None
-
-
-def _why(error: Exception, log: Path) -> str:
-    """Why Spark did not start: what it printed of an exception, or what the error says."""
-    printed = log.read_text(errors="replace") if log.exists() else ""
-    lines = [line.strip() for line in printed.splitlines() if re.search(r"(Exception|Error)\b.*: ", line)]
-    return lines[-1] if lines else str(error).strip().splitlines()[0]
 
 
 def _counts(loaded: Any) -> str:

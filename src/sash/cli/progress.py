@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -14,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import RenderableType
 from rich.markup import escape
 from rich.progress import Progress as Bars
-from rich.progress import ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
-from rich.progress_bar import ProgressBar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
-from rich.text import Text
 
 from sash.cli import output
 from sash.cli.app import errors
+from sash.cli.waiting import StageColumn, stage
 from sash.pipelines import SHOWN, Progress, Reporter, Summary, Written
 
 EVERY = 5.0  # seconds between two lines of a log
@@ -42,30 +39,6 @@ def reporter_of(as_json: bool, log: Path) -> Iterator[Reporter]:
     else:
         with Pulse(Log(), log) as pulse:
             yield pulse
-
-
-class StageColumn(ProgressColumn):
-    """How many tasks of its stage Spark has done, which it prints to its log."""
-
-    def __init__(self, log: Path) -> None:
-        self._log = log
-        super().__init__()
-
-    def render(self, task: Task) -> RenderableType:
-        """The bar of a task that goes on."""
-        done, count = stage(self._log) if task.stop_time is None else (0, 0)
-        return ProgressBar(count, done, width=30) if count else Text("")
-
-
-def stage(log: Path) -> tuple[int, int]:
-    """The tasks that are done, and all tasks, of the last stage that Spark told of; zeros where it told none."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(log.stat().st_size - 500, 0))
-            stages = re.findall(rb"\((\d+) \+ \d+\) / (\d+)\]", file.read())
-    except OSError:
-        return 0, 0
-    return (int(stages[-1][0]), int(stages[-1][1])) if stages else (0, 0)
 
 
 class Pulse(Reporter):

@@ -11,11 +11,13 @@ from typing import Any
 
 import sash
 from sash.cli.output import said, shown
+from sash.cli.waiting import waiting
 from sash.errors import SashError
 from sash.expressions.naming import quoted
 from sash.kernels.compiling import disk
+from sash.spark import text_queries
 from sash.sql.named_functions import NAMES, REGISTERED
-from sash.sql.tokens import read
+from sash.sql.tokens import pointed, read
 
 HELP = r"""Statements end with a semicolon; files are tables: select * from 'trades.parquet';
   \explain QUERY;  how a query would be answered      \d        the tables
@@ -31,8 +33,8 @@ WORDS = """
 class Shell:
     """One conversation with a session."""
 
-    def __init__(self, spark: Any, limit: int = 50) -> None:
-        self.spark, self.limit = spark, limit
+    def __init__(self, spark: Any, log: Path | None = None, limit: int = 50) -> None:
+        self.spark, self.log, self.limit = spark, log, limit
 
     def talk(self) -> None:
         """Ask until the user leaves; a mistake is told, and the next question comes."""
@@ -66,7 +68,8 @@ class Shell:
         if not text:
             return
         if not text.startswith("\\"):
-            self.answer(text)
+            with _of_text(text):
+                self.answer(text)
             return
         word, _, rest = text[1:].partition(" ")
         commands = {"explain": self.explain, "d": self.describe, "f": self.functions, "l": self.show_at_most}
@@ -80,16 +83,19 @@ class Shell:
     def answer(self, query: str) -> None:
         """Show the answer of a query as a table, and how long it took."""
         start = time.perf_counter()
-        frame = sash.sql(query, spark=self.spark)
-        if frame.columns:
-            shown(_rows(frame.limit(self.limit + 1)), self.limit)
+        with waiting(self.log):
+            frame = sash.sql(query, spark=self.spark)
+            rows = _rows(frame.limit(self.limit + 1)) if frame.columns else None
+        if rows is not None:
+            shown(rows, self.limit)
         said(f"{time.perf_counter() - start:.2f} s", "dim")
 
     def explain(self, query: str) -> None:
         """Show how a query would be answered."""
         if not query:
             raise SashError("\\explain takes a query")
-        said(str(sash.explain(query, spark=self.spark)))
+        with _of_text(query):
+            said(str(sash.explain(query, spark=self.spark)))
 
     def describe(self, table: str) -> None:
         """Show the tables, or the columns of one."""
@@ -175,6 +181,18 @@ class Shell:
                     Path(history).parent.mkdir(parents=True, exist_ok=True)
                     readline.set_history_length(10_000)
                     readline.write_history_file(history)
+
+
+@contextlib.contextmanager
+def _of_text(text: str) -> Iterator[None]:
+    """Let what Spark refuses in a text show where in it."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, SashError) or (sentence := text_queries.said(error)) is None:
+            raise
+        place = text_queries.place_in(error, text)
+        raise (SashError(sentence) if place is None else pointed(sentence, text, place)) from None
 
 
 def answered(shell: Shell, query: str, explain: bool) -> None:

@@ -18,7 +18,7 @@ from sash.errors import SashError
 from sash.expressions import col
 from sash.expressions.naming import quoted
 from sash.pipelines import connectors
-from sash.pipelines.loading import Loaded
+from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.model import (
     Delta,
     Growing,
@@ -37,6 +37,8 @@ from sash.sql import reads
 from sash.sql.continuous import aggregate_of
 from sash.windows.extents import cumulate, delta, punctuation, session
 
+GONE = re.compile(r"there is no column '([^']*)'")
+
 
 @dataclass
 class Built:
@@ -50,12 +52,10 @@ class Built:
     needs: dict[str, set[str]] = field(default_factory=dict)  # which counts a frame fills
 
 
-def build(loaded: Loaded, spark: Any, explains: bool = False) -> Built:
+def build(loaded: Loaded, spark: Any, explains: bool = False, watched: bool = False) -> Built:
     """Read the sources and plan the steps; an error says at which line."""
     built = Built()
-    for place, name in enumerate(loaded.pipeline.imports):
-        with at(loaded, "imports", place):
-            imported(name, loaded.folder)
+    import_all(loaded)
     for name, source in loaded.pipeline.sources.items():
         with at(loaded, "sources", name):
             streaming, connector = loaded.streaming and not source.static, connectors.of(source)
@@ -78,7 +78,7 @@ def build(loaded: Loaded, spark: Any, explains: bool = False) -> Built:
             if isinstance(step, WindowsStep):
                 _queried(built, spark, step.name, windows_sql(step), explains)
                 continue
-        _board(loaded, built, number, step, frame)
+        _board(loaded, built, number, step, frame, watched)
         if explains:
             with at(loaded, "steps", number):
                 built.plans[step.name] = built.boards[step.name].explain()
@@ -90,13 +90,36 @@ def at(loaded: Loaded, *path: str | int) -> Iterator[None]:
     """Let what goes wrong say where in the file it was asked for."""
     try:
         yield
+    except PipelineError:
+        raise
     except SashError as error:
-        raise loaded.error(str(error), *path) from None
+        # the column or the argument that it is about may have a line of its own
+        parts = [("columns", error.column or ""), (str(error).split(" ", 1)[0],), *_naming(loaded, error, *path)]
+        nearer = next((part for part in parts if (*path, *part) in loaded.lines), ())
+        raise loaded.error(str(error), *path, *nearer) from None
     except Exception as error:
         sentence = text_queries.said(error)
         if sentence is None:
             raise
         raise loaded.error(sentence, *path) from None
+
+
+def _naming(loaded: Loaded, error: SashError, *path: str | int) -> list[tuple[str]]:
+    """The keys of a step that name the column which an error says there is not."""
+    gone = GONE.match(str(error))
+    if gone is None or path[:1] != ("steps",) or len(path) != 2:
+        return []
+    step = loaded.pipeline.steps[int(path[1])]
+    return [(key,) for key in ("time", "key", "span") if gone[1] in (getattr(step, key, None) or ())]
+
+
+def import_all(loaded: Loaded) -> None:
+    """Import what the file names, once."""
+    for place, name in enumerate(loaded.pipeline.imports):
+        if name not in loaded.imported:
+            with at(loaded, "imports", place):
+                imported(name, loaded.folder)
+            loaded.imported.add(name)
 
 
 def imported(name: str, folder: Path) -> None:
@@ -171,8 +194,17 @@ def windows_sql(step: WindowsStep) -> str:
     return f"select *, {columns} from {quoted(step.from_)} window w as ({window})"
 
 
-def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansStep, frame: Any) -> None:
-    """The board of a step's queries."""
+def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansStep, frame: Any, watched: bool) -> None:
+    """The board of a step's queries, and its answers."""
+    board = board_of(loaded, number, step, frame)
+    with at(loaded, "steps", number):
+        board = board._seen() if watched else board
+        built.frames[step.name] = board.results(emit=step.emit, starts=step.starts, fill=step.fill)
+        built.boards[step.name] = board
+
+
+def board_of(loaded: Loaded, number: int, step: StreamStep | SpansStep, source: Any) -> Any:
+    """The board of a step's queries over rows, or over a schema alone."""
     said: dict[str, Any] = {"key": list(step.key) or None, "watermark": step.watermark, "offset": step.offset}
     said |= {"ahead": step.ahead, "on_error": step.on_error}
     if isinstance(step, SpansStep):
@@ -180,20 +212,18 @@ def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansSt
     else:
         said |= {"time": step.time, "lateness": step.lateness, "zone": step.zone}
     with at(loaded, "steps", number):
-        board = sash.stream(frame, slicer=step.slicer, **said)
+        board = sash.stream(source, slicer=step.slicer, **said)
     for place, query in enumerate(step.queries):
         calls = {}
         for name, text in query.columns.items():
             with at(loaded, "steps", number, "queries", place, "columns", name):
                 calls[name] = aggregate_of(text)
         with at(loaded, "steps", number, "queries", place):
-            board = board.query(calls, range=_extent(query.range), slide=_extent(query.slide), using=query.using)
-    with at(loaded, "steps", number):
-        built.frames[step.name] = board.results(emit=step.emit, starts=step.starts, fill=step.fill)
-        built.boards[step.name] = board
+            board = board.query(calls, range=extent(query.range), slide=extent(query.slide), using=query.using)
+    return board
 
 
-def _extent(said: str | int | Part | None) -> Any:
+def extent(said: str | int | Part | None) -> Any:
     """A range or a slide as ``sash.stream`` takes it."""
     match said:
         case Delta():

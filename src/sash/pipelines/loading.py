@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ WORDS = {
 UNTOLD = ("missing", "extra_forbidden", "too_short", "value_error", "kind")  # errors that have no value, or say it
 SIZES = 'must be an interval such as "15 minutes", a number of rows, { delta = 5, of = "km" }, { until = "…" }, '
 SIZES += '{ session = "30 minutes" }, { session_by = "gap" } or { cumulate = "1 day", step = "1 hour" }'
+POINTED = re.compile(r"\nline (\d+):\n")  # how errors of queries show their place
 KINDS = ("sql", "windows", "stream", "spans")
 
 
@@ -45,8 +46,11 @@ class Text:
     variables: Variables
 
     def error(self, sentence: str, *path: str | int) -> PipelineError:
-        """What is wrong at a place of the file."""
+        """What is wrong at a place of the file; in a text of several lines, at the one that the sentence points to."""
         line = places.line_of(self.lines, path)
+        if tuple(path) in self.lines and (pointed := POINTED.search(sentence)):
+            line = self.lines.get((*path, places.BEGIN), self.lines[tuple(path)]) + int(pointed[1]) - 1
+            sentence = sentence.replace(pointed[0], "\n", 1)
         return PipelineError(self.variables.masked(f"{self.file.name}{f', line {line}' if line else ''}: {sentence}"))
 
 
@@ -57,6 +61,7 @@ class Loaded(Text):
     pipeline: Pipeline
     streaming: bool  # whether it runs as a stream
     streamed: frozenset[int] = frozenset()  # sinks of a batch with the place that they have as a stream
+    imported: set[str] = field(default_factory=set, compare=False)  # of the modules that it names, those that were
 
     @property
     def folder(self) -> Path:

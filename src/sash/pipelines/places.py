@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+BEGIN = "\n"  # after the path of a text of several lines: where its first line is
 Path = tuple[str | int, ...]
 KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
 DOTTED = re.compile(rf"{KEY}(?:\s*\.\s*{KEY})*")
@@ -34,6 +35,8 @@ def places(text: str) -> dict[Path, int]:
             lines[table + _keys(entry[1])] = number
             line = line[entry.end() :]
         quotes = _open(line, "")
+        if entry and quotes:  # a text of several lines, of which TOML drops one that has nothing before its end
+            lines[*table, *_keys(entry[1]), BEGIN] = number + line.rstrip().endswith(quotes)
     return lines
 
 

@@ -16,6 +16,7 @@ from sash.pipelines import connectors, flows
 from sash.pipelines.building import Built, build
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.reporting import Reporter, Summary, Written
+from sash.pipelines.seen import Seen, Show
 from sash.pipelines.targets import check_places, checked
 from sash.spark import batches, messages, reading, text_queries, writing
 from sash.sql import texts
@@ -28,7 +29,11 @@ class Failed(SashError):
 
 
 def run(
-    loaded: Loaded, spark: Any, reporter: Reporter | None = None, stopping: threading.Event | None = None
+    loaded: Loaded,
+    spark: Any,
+    reporter: Reporter | None = None,
+    stopping: threading.Event | None = None,
+    watch: Show | None = None,
 ) -> Summary:
     """Run a pipeline, and say what it did.
 
@@ -37,43 +42,54 @@ def run(
         spark: the session.
         reporter: who is told how far it is.
         stopping: once set, a stream stops; the next run goes on with the same batch.
+        watch: puts what is seen of the run on a page.
 
     """
     reporter = reporter or Reporter()
     check_places(loaded, spark)
-    built = build(loaded, spark)
+    built = build(loaded, spark, watched=watch is not None and loaded.streaming)
     targets = checked(loaded, spark, built)
+    seen = Seen(loaded, built, watch)
     summary = Summary(loaded.file.stem, "stream" if loaded.streaming else "batch")
     stopping = stopping or threading.Event()
     begin = time.monotonic()
     try:
         if loaded.streaming:
-            _streamed(loaded, built, targets, summary, reporter, stopping)
+            _streamed(loaded, built, targets, summary, reporter, stopping, seen)
         else:
-            _batched(loaded, built, targets, summary, reporter)
+            _batched(loaded, built, targets, summary, reporter, seen)
+        seen.ended()
+    except SashError as error:
+        seen.failed(str(error))
+        raise
     finally:
         summary.seconds = time.monotonic() - begin
     return summary
 
 
-def _batched(loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter) -> None:
+def _batched(
+    loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter, seen: Seen
+) -> None:
     takers = Counter(loaded.taken(sink) for sink in loaded.pipeline.sinks if not sink.late)
     shared = [name for name, count in takers.items() if count > 1]
     for name in shared:
         built.frames[name] = built.frames[name].persist()  # computed once for all its sinks
     try:
-        _written(loaded, built, targets, summary, reporter)
+        _written(loaded, built, targets, summary, reporter, seen)
     finally:
         for name in shared:
             built.frames[name].unpersist()
 
 
-def _written(loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter) -> None:
+def _written(
+    loaded: Loaded, built: Built, targets: list[writing.Target], summary: Summary, reporter: Reporter, seen: Seen
+) -> None:
     aside: dict[str, int] = {}  # rows of boards that came too late, counted once for all sinks of a board
     for number, target in enumerate(targets):
         sink, taken = loaded.pipeline.sinks[number], loaded.taken(loaded.pipeline.sinks[number])
         connector = connectors.of(target)
         reporter.began(target.name)
+        seen.began(taken, target.name)
         begin, count = time.monotonic(), reading.Count()
         with _failing(loaded, number):
             frame = _late(loaded, built, taken) if sink.late else built.frames[taken]
@@ -88,6 +104,8 @@ def _written(loaded: Loaded, built: Built, targets: list[writing.Target], summar
         for name in built.needs[taken]:
             if name not in summary.rows_in:
                 summary.rows_in[name] = built.counts[name].get()
+        rows_in = [summary.rows_in[name] for name in built.needs[taken]]
+        seen.wrote(written, sum(filter(None, rows_in)) if rows_in else None)
     for name, malformed in built.malformed.items():
         if (many := malformed.count()) > 0:
             summary.malformed[name] = many
@@ -109,6 +127,7 @@ def _streamed(
     summary: Summary,
     reporter: Reporter,
     stopping: threading.Event,
+    seen: Seen,
 ) -> None:
     watches: list[flows.Watch] = []
     begin = time.monotonic()
@@ -118,8 +137,9 @@ def _streamed(
                 reporter.began(loaded.sink_name(number))
             with _failing(loaded, flow.sinks[0]):
                 query = flows.start(loaded, built, flow, targets, reporter)
+            seen.runs(flow.taken, query)
             watches += [flows.Watch(loaded, flow, number, query) for number in flow.sinks]
-        _watched(loaded, watches, reporter, stopping)
+        _watched(loaded, watches, reporter, stopping, seen)
         summary.stopped = stopping.is_set()
     finally:
         for watch in watches:
@@ -138,10 +158,13 @@ def _streamed(
             reporter.ended(written)
 
 
-def _watched(loaded: Loaded, watches: list[flows.Watch], reporter: Reporter, stopping: threading.Event) -> None:
+def _watched(
+    loaded: Loaded, watches: list[flows.Watch], reporter: Reporter, stopping: threading.Event, seen: Seen
+) -> None:
     """Wait for the queries, until all have ended, one has failed, or they are to stop."""
     while not stopping.is_set():
         going = [watch for watch in watches if watch.query.isActive]
+        seen.look()
         for watch in watches:
             watch.look(reporter)
             error = None if watch.query.isActive else watch.query.exception()

@@ -25,6 +25,7 @@ from sash.spark.passing import table_udf
 from sash.spark.ranged import Ranged, find_cuts, summarised_names
 from sash.spark.sides import types_of as sides_types
 from sash.spark.skew import Skew, expected_bytes
+from sash.spark.task_names import window_task
 from sash.spark.worker import answers_of, evaluation, types_of
 from sash.windows.over import Over
 
@@ -112,7 +113,8 @@ def _exchanged(
     taken = inputs.taken(tie_breakers)
     work = evaluation(exchange.columns, tie_breakers, list(taken), answers, exchange.keys, asked_memory())
     name = inputs.unused(frame, "answers")
-    return placed.withColumn(name, table_udf(work, answers)(*taken.values())), name
+    run = table_udf(work, answers, window_task(exchange.columns))
+    return placed.withColumn(name, run(*taken.values())), name
 
 
 SAMPLE = 50_000  # rows that the algorithms are chosen for

@@ -7,9 +7,11 @@ only these are moved. Otherwise the rows themselves are, with no more columns th
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
+from threading import Event
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -29,7 +31,7 @@ from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.queries import Query, Settings
 from sash.engine.streams.scheme import Scheme
-from sash.engine.streams.sources import Source, with_late
+from sash.engine.streams.sources import Run, Source, with_late
 from sash.errors import SashError
 from sash.expressions.binding import bind
 from sash.expressions.columns import Foreign, Name
@@ -48,7 +50,10 @@ from sash.spark.passing import (
     refuse_unknown,
     shown,
 )
+from sash.spark.task_names import board_task
 from sash.spark.worker import beginning
+from sash.watching.samples import sample
+from sash.watching.sight import Sight
 from sash.windows import Window
 from sash.windows.over import Over
 
@@ -169,6 +174,31 @@ class SparkSource(Source):
         schema = shown(Late.schema(operator.scheme.schema).empty_table()).schema
         return self._by_rows(board, operator, schema, lambda _, aside: shown(aside), whole=True)
 
+    def watched(self, board: Any, sight: Sight, query: Any) -> Run:
+        """Compute all answers, and keep some of them for a page."""
+        if query is not None:
+            raise SashError("query must be of a streaming DataFrame, and this one is a batch; got a query")
+        answers, wanted = board.results(), sight.wanted
+        schema = pa.schema([("samples", pa.string()), ("answers", pa.int64())])
+        names = list(answers.columns)
+
+        def sampled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                table = pa.Table.from_batches([batch]).rename_columns(names)
+                told = {"samples": [json.dumps(sample(table, wanted))], "answers": [table.num_rows]}
+                yield pa.RecordBatch.from_pydict(told, schema)
+
+        def run(stopping: Event) -> None:
+            sight.words = "Spark computes all answers, of which a page has a few"
+            for row in answers.mapInArrow(
+                shipped(sampled, board_task(board, "a page of")), from_arrow_schema(schema)
+            ).collect():
+                sight.sampled(json.loads(row.samples))
+                sight.answers = (sight.answers or 0) + row.answers
+            sight.words = ""
+
+        return run
+
     def _by_rows(
         self,
         board: Any,
@@ -197,7 +227,7 @@ class SparkSource(Source):
                 for answers, aside in answer_rows(came, opened, limits):
                     yield from record_batches(emitted(answers, aside), schema)
 
-        return placed.mapInArrow(shipped(work), from_arrow_schema(schema))
+        return placed.mapInArrow(shipped(work, board_task(board)), from_arrow_schema(schema))
 
     def _by_partials(self, board: Any, operator: Operator) -> DataFrame:
         """Fold rows where they are, move partials by key, and answer windows there."""
@@ -228,8 +258,10 @@ class SparkSource(Source):
                 for table in answer_partials(came, opened, limits):
                     yield from record_batches(table, answers)
 
-        folded = numbered(frame, names).mapInArrow(shipped(fold), from_arrow_schema(partials))
+        folded = numbered(frame, names).mapInArrow(
+            shipped(fold, board_task(board, "slices of")), from_arrow_schema(partials)
+        )
         columns = [F.col(quoted(name)) for name in keys]
         return (folded.repartition(*columns) if columns else folded.repartition(1)).mapInArrow(
-            shipped(answer), from_arrow_schema(answers)
+            shipped(answer, board_task(board)), from_arrow_schema(answers)
         )

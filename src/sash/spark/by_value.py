@@ -21,13 +21,14 @@ INSTALLED = {"site-packages", "dist-packages"}  # folders whose packages workers
 ELSEWHERE = sys.stdlib_module_names | {"sash", "__main__"}  # of which cloudpickle knows, or workers
 
 
-def shipped(function: Callable[[Batches], Batches]) -> Callable[[Batches], Batches]:
-    """A function over the batches of a task, with what it needs of modules beside the script."""
+def shipped(function: Callable[[Batches], Batches], name: str) -> Callable[[Batches], Batches]:
+    """A function over the batches of a task, with what it needs of modules beside the script; Spark shows the name."""
     body = dumps(function)
 
     def run(batches: Batches) -> Batches:
         yield from loads(body)(batches)
 
+    run.__name__ = name
     run.__annotations__ = function.__annotations__  # by which PySpark tells what a UDF takes and gives
     return run
 

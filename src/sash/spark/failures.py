@@ -40,7 +40,11 @@ OLDER_ADVICE = (
 
 
 def install() -> None:
-    """Make PySpark raise Sash errors as such; once is enough, and a PySpark made otherwise is left alone."""
+    """Make PySpark raise Sash errors as such; once is enough, and a PySpark made otherwise is left alone.
+
+    Scripts print them without the frames of Spark, which would be most of what is printed.
+    """
+    errors.show_short()
     for name in CONVERTERS:
         module = sys.modules.get(name)
         if module is not None:

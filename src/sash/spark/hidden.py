@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-UNSPELLABLE = "\uffa0"  # a letter that shows as nothing: at the end of names that no query may mean
+UNSPELLABLE = "ˢᵃˢʰ"  # at the end of names that no query may mean
 _QUOTED = re.compile(f"`([^\\W\\d]\\w*?){UNSPELLABLE}\\d*`")
 _ENDS = re.compile(f"{UNSPELLABLE}\\d*")
 TEXTS = ("_desc", "_stackTrace", "_message", "_server_stacktrace", "_messageParameters", "args")  # of PySpark's errors

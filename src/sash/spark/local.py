@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -17,13 +18,14 @@ from sash.spark.java import ensure_java
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+LOG = Path(__file__).with_name("log4j2.properties")
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 LOCAL = {
     "spark.app.name": "sash",
     PROVIDER: ROCKSDB,
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.ui.showConsoleProgress": "true",
-    "spark.log.level": "ERROR",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
@@ -84,4 +86,7 @@ def new_session(conf: Mapping[str, Any]) -> SparkSession:
     if "spark.remote" not in conf:
         ensure_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return SparkSession.builder.config(map=dict(conf)).getOrCreate()
+    conf = dict(conf)
+    if SparkSession.getActiveSession() is None:
+        conf[JAVA_OPTIONS] = f"-Dlog4j2.configurationFile={LOG.as_uri()} {conf.get(JAVA_OPTIONS, '')}".strip()
+    return SparkSession.builder.config(map=conf).getOrCreate()

@@ -25,6 +25,7 @@ from sash.options import asked_memory
 from sash.spark.columns_read import ReadColumns
 from sash.spark.passing import table_udf
 from sash.spark.sides import AT, KEY, SIDE, Sides, evaluation, of_table
+from sash.spark.task_names import window_task
 from sash.spark.text_queries import as_frame
 from sash.windows.others import pair_words
 from sash.windows.over import Over
@@ -190,7 +191,9 @@ def paired(
     ]
     work = evaluation(pairing.columns, sides, answers, pairing.words, asked_memory())
     name = inputs.unused(frame, "answers")
-    out = placed.select("*", table_udf(work, answers)(side, *keys, *left, *rights).alias(name)).filter(mine)
+    out = placed.select(
+        "*", table_udf(work, answers, window_task(pairing.columns))(side, *keys, *left, *rights).alias(name)
+    ).filter(mine)
     return out.drop(*inside), name
 
 

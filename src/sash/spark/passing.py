@@ -72,7 +72,7 @@ def refuse_unknown(answers: pa.Schema) -> None:
             )
 
 
-def table_udf(function: Any, answers: pa.Schema) -> Any:
-    """A UDF that gives a struct of answers; the optimiser must not move filters or limits across it."""
+def table_udf(function: Any, answers: pa.Schema, name: str) -> Any:
+    """A UDF that gives a struct of answers, by a name; the optimiser must not move filters or limits across it."""
     fields = StructType([StructField(field.name, from_arrow_type(field.type)) for field in answers])
-    return arrow_udf(shipped(function), fields).asNondeterministic()  # type: ignore[call-overload]
+    return arrow_udf(shipped(function, name), fields).asNondeterministic()  # type: ignore[call-overload]

@@ -24,6 +24,7 @@ from sash.spark.columns_read import ReadColumns
 from sash.spark.cut_expressions import searched, searches
 from sash.spark.passing import table_udf
 from sash.spark.piecewise import MINE, OWN, PIECE, SUMMARIES, SUMMARY, piecewise, sampling, summarising
+from sash.spark.task_names import window_task
 from sash.windows.over import Over
 
 ROWS_A_PIECE = 1 << 19  # a task of fewer rows takes longer to start than to compute
@@ -75,9 +76,8 @@ class Ranged:
             placed = placed.select("*", F.when(start, self._summaries().scalar()).alias(summaries))
             taken[SUMMARIES] = F.col(summaries)
         schema = answers.append(pa.field(MINE, pa.bool_()))
-        run = table_udf(
-            piecewise(self.columns, self.tie_breakers, list(taken), schema, self.cuts, asked_memory()), schema
-        )
+        work = piecewise(self.columns, self.tie_breakers, list(taken), schema, self.cuts, asked_memory())
+        run = table_udf(work, schema, window_task(self.columns))
         out = placed.select("*", run(*taken.values()).alias(name))
         # asked of the answers: a filter on the columns would make Spark search for the piece once more
         return (out.filter(F.col(name).getField(MINE)) if any(self.copied) else out), name
@@ -110,9 +110,8 @@ class Ranged:
             pieces = shuffle_partitions(routed) if self.cuts is None else self.cuts.pieces
             routed = routed.repartitionById(pieces, F.col(own))
         schema = StructType([StructField(name, BinaryType()) for name in SUMMARY])
-        summaries = routed.select(*named).mapInArrow(
-            shipped(summarising(self.columns, self.tie_breakers, list(taken), which, splits)), schema
-        )
+        work = summarising(self.columns, self.tie_breakers, list(taken), which, splits)
+        summaries = routed.select(*named).mapInArrow(shipped(work, window_task(self.columns, "partials of")), schema)
         # one text: after each row Spark asks a list column for its size, which takes as long as it has rows
         packed = F.concat_ws(":", *map(F.base64, SUMMARY))
         return summaries.agg(F.concat_ws(",", F.collect_list(packed)))
@@ -140,6 +139,7 @@ def find_cuts(columns: dict[str, Over], inputs: ReadColumns, schema: pa.Schema) 
     counts = [StructField(name, LongType()) for name in ("task", "at", "rows")]
     far = together([reach(over) for over in columns.values()])
     reading = sampling(order, (far.before.rows, far.after.rows))
+    reading.__name__ = window_task(columns, "where to cut for")
     sampled = inputs.frame.select(*keys).mapInArrow(reading, StructType(fields + counts)).toArrow()
     sample = Sample(sampled, order)
     pieces = pieces_for(inputs.frame, sample.total)

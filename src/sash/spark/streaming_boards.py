@@ -7,10 +7,12 @@ Between the two, a row of Spark is a whole table of ours as bytes, so that no ro
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
@@ -29,7 +31,7 @@ from sash.engine.streams.queries import Query, Settings, Spans
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import ShardPlan
 from sash.engine.streams.shipping import Shipping
-from sash.engine.streams.sources import with_late
+from sash.engine.streams.sources import Run, with_late
 from sash.engine.streams.span_cells import AUTO
 from sash.errors import SashError
 from sash.expressions.binding import bind
@@ -42,10 +44,16 @@ from sash.spark.local import PROVIDER, ROCKSDB
 from sash.spark.passing import as_schema, columns_of, narrowed, numbered, record_batches, refuse_unknown, shown
 from sash.spark.processor import Shards
 from sash.spark.shards import GIVEN, SEEN, Sent, labels, opened
+from sash.spark.task_names import board_task
+from sash.watching.samples import Wanted, sample
+from sash.watching.sight import Sight
+from sash.watching.spark_progress import COUNTS, SAMPLE, BatchReader
 from sash.windows.extents import microseconds
 from sash.windows.intervals import Interval
 
 WATERMARK = "__sash_watermark"
+SAMPLED = "__sash_sampled"
+PAUSE = 0.5  # seconds between two looks at a query
 DELAY = "spark.watermarkDelayMs"  # what Spark writes on a column that has a watermark
 UNMARKED = "sash.unmarked"  # what we write on one that follows none, with the reason
 BODIES = "label int, task int, kind int, body binary"
@@ -141,17 +149,45 @@ class StreamingSource(SparkSource):
         delay = scheme.delay
         assert delay is not None
         sent = Sent(plan, delay, late, options.asked_memory()).packed()
-        packed = numbered(self._watermarked(read, delay), names).mapInArrow(_folds(sent), BODIES)
+        packed = numbered(self._watermarked(read, delay), names).mapInArrow(
+            _folds(sent, board_task(board, "slices of")), BODIES
+        )
         stateful = packed.groupBy("label").transformWithStateInPandas(
             Shards(sent), GIVEN, "Update" if emit == "updates" else "Append", "EventTime"
         )
-        answered = (
-            _observed(stateful, scheme.queries[0].name)
-            .where("body is not null")
-            .select("body")
-            .mapInArrow(_answers(emitted), from_arrow_schema(emitted))
-        )
+        first, sums = scheme.queries[0].name, [F.sum(name).alias(name) for name in SEEN]
+        bodies = _observed(stateful, COUNTS, first, sums).where("body is not null").select("body")
+        if not board._sampled:
+            answered = bodies.mapInArrow(_answers(emitted, board_task(board)), from_arrow_schema(emitted))
+        else:
+            more = emitted.append(pa.field(SAMPLED, pa.string()))
+            wanted = Wanted(tuple(scheme.key_names), tuple(query.name for query in scheme.queries))
+            answered = bodies.mapInArrow(_answers(more, board_task(board), wanted), from_arrow_schema(more))
+            samples = [F.collect_list(SAMPLED).alias("samples")]  # few of each shard, picked where they are made
+            answered = _observed(answered, SAMPLE, first, samples).drop(SAMPLED)
         return answered.withMetadata("window_end", _followed(scheme, emit, fill))
+
+    def watched(self, board: Any, sight: Sight, query: Any) -> Run:
+        """Run the query for a page, or follow one that runs."""
+        if query is not None and not hasattr(query, "recentProgress"):
+            raise SashError(f"query must be a streaming query of Spark, what start() gives, got {type(query).__name__}")
+        reader, own = BatchReader(sight), query is None
+        if own:
+            answers = board._seen().results(late=True)
+            query = answers.writeStream.format("noop").outputMode("append").start()
+
+        def run(stopping: Event) -> None:
+            try:
+                while not stopping.is_set():
+                    reader.look(query)
+                    if not query.isActive:
+                        return reader.look(query)
+                    stopping.wait(PAUSE)
+            finally:
+                if own and query.isActive:
+                    query.stop()
+
+        return run
 
     def _shards(self) -> int:
         return options.shards or int(self.frame.sparkSession.conf.get(PARTITIONS) or 200)
@@ -200,7 +236,7 @@ def _moment(time: Column, dtype: Any) -> Column:
     return time
 
 
-def _folds(sent: bytes) -> Any:
+def _folds(sent: bytes, name: str) -> Any:
     """What a task does with its rows: a body for each shard, or more."""
 
     def fold(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -220,15 +256,24 @@ def _folds(sent: bytes) -> Any:
                 }
                 yield pa.RecordBatch.from_pydict(row)
 
+    fold.__name__ = name
     return fold
 
 
-def _answers(schema: pa.Schema) -> Any:
+def _answers(schema: pa.Schema, name: str, wanted: Wanted | None = None) -> Any:
+    """Tables out of bodies; with what a page wants of each beside its first row."""
+
     def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for body in batch.column(0):
-                yield from record_batches(table_of(body.as_buffer().to_pybytes()), schema)
+                table = table_of(body.as_buffer().to_pybytes())
+                if wanted is not None:
+                    samples = [json.dumps(sample(table, wanted))] * min(table.num_rows, 1)
+                    column = pa.array(samples + [None] * (table.num_rows - len(samples)), pa.string())
+                    table = table.append_column(SAMPLED, column)
+                yield from record_batches(table, schema)
 
+    unpack.__name__ = name
     return unpack
 
 
@@ -264,13 +309,12 @@ def _check_spans(spans: Spans | None) -> None:
         )
 
 
-def _observed(stateful: DataFrame, query: str) -> DataFrame:
-    """What an observer sees of all shards, under the name of the first query, with a number where that is taken."""
-    sums = [F.sum(name).alias(name) for name in SEEN]
+def _observed(frame: DataFrame, begin: str, query: str, metrics: list[Column]) -> DataFrame:
+    """A frame of which an observer sees these, by the name of the first query, with a number where that is taken."""
     for place in count(1):
-        name = f"sash {query}" if place == 1 else f"sash {query} {place}"
+        name = f"{begin}{query}" if place == 1 else f"{begin}{query} {place}"
         try:
-            observed = stateful.observe(name, *sums)
+            observed = frame.observe(name, *metrics)
             _ = observed.schema  # Connect finds out late
             return observed
         except AnalysisException as error:

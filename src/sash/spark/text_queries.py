@@ -53,6 +53,20 @@ def said(error: Exception) -> str | None:
     return re.sub(r"^(?:[a-z]\w*\.)+(\w+(?:Exception|Error): )", r"\1", re.sub(r"^\[[\w.]+\]\s*", "", text))
 
 
+def place_in(error: Any, text: str) -> int | None:
+    """Where in a text that was Spark's as it is an error is about, where the error tells."""
+    syntax = re.search(r"\(line (\d+), pos (\d+)\)", str(error))
+    if syntax is not None:
+        lines = text.splitlines(keepends=True)
+        return min(sum(map(len, lines[: int(syntax[1]) - 1])) + int(syntax[2]), len(text))
+    try:
+        pieces = [each.fragment() for each in error.getQueryContext() or ()]
+    except Exception:  # not all errors have a context
+        return None
+    places = [text.find(piece) for piece in pieces if piece]
+    return next((place for place in places if place >= 0), None)
+
+
 def refused(sentence: str) -> SashError:
     """A Sash error that is also Spark's about a query."""
     return failures.error_of("SashError", sentence, AnalysisException)

@@ -18,7 +18,7 @@ from sash.sql.given import Given
 from sash.sql.query_plan import QueryPlan
 from sash.sql.rewriting import Rewriting
 from sash.sql.syntax import Span
-from sash.sql.tokens import Source, pointed, read
+from sash.sql.tokens import Source, read
 from sash.windows.over import Over
 
 CASE, QUOTES = "spark.sql.caseSensitive", "spark.sql.ansi.doubleQuotedIdentifiers"
@@ -98,7 +98,7 @@ def shown(error: Exception, source: Source, span: Span) -> Exception | None:
     at = source.tokens[span[0]].start
     places = [source.text.find(piece, at) for piece in reason.pieces]
     at = next((place for place in places if place >= 0), _nearest(error, source, at))
-    return text_queries.refused(str(pointed(texts.shown(reason.sentence), source.text, at)))
+    return text_queries.refused(str(source.pointed(texts.shown(reason.sentence), at)))
 
 
 def _nearest(error: Exception, source: Source, start: int) -> int:

@@ -25,7 +25,7 @@ class Given:
         """Take over tables, and files that the query names; the query comes back with names for both."""
         for name, frame in tables.items():
             self._add(name, frame)
-        text, at = "", 0
+        pieces = []
         for place, token in enumerate(source.tokens):
             end = token.end
             if token.kind == STRING and source.word(place - 1) in ("FROM", "JOIN") and FILE.search(token.value):
@@ -34,9 +34,8 @@ class Given:
                 name, end = source.tokens[place + 1].name, source.tokens[place + 2].end
             else:
                 continue
-            text += source.text[at : token.start] + quoted(name)
-            at = end
-        return source.again(text + source.text[at:]) if at else source
+            pieces.append((token.start, end, quoted(name)))
+        return source.replaced(pieces)
 
     def frame(self, name: str) -> Any:
         """The table that was given under a name; None where none was."""

@@ -138,9 +138,6 @@ def named_parameters(source: Source, args: Any) -> tuple[Source, Any]:
         return source, args
     if len(places) != len(args):
         raise SashError(f"args has {len(args)} values, the query {len(places)} parameters")
-    text, at = "", 0
-    for number, place in enumerate(places):
-        token = source.tokens[place]
-        text += f"{source.text[at : token.start]}:sash_{number}"
-        at = token.end
-    return source.again(text + source.text[at:]), {f"sash_{number}": value for number, value in enumerate(args)}
+    tokens = [source.tokens[place] for place in places]
+    names = [(token.start, token.end, f":sash_{number}") for number, token in enumerate(tokens)]
+    return source.replaced(names), {f"sash_{number}": value for number, value in enumerate(args)}

@@ -45,7 +45,7 @@ def shown(text: str) -> str:
 
 def checked(text: str) -> str:
     """A query as the user gives it."""
-    for character in ("\0", UNSPELLABLE):
-        if character in text:
-            raise SashError(f"a query must not hold the character U+{ord(character):04X}")
+    for part, shown_part in (("\0", "the character U+0000"), (UNSPELLABLE, UNSPELLABLE)):
+        if part in text:
+            raise SashError(f"a query must not hold {shown_part}")
     return text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from sash.errors import SashError
 
@@ -81,10 +82,33 @@ class Source:
     closing: dict[int, int] = field(default_factory=dict)
     exact: bool = False  # whether names that differ in case are different ones
     names_in_quotes: bool = False
+    typed: Source | None = None  # what the user typed, where this is that with other names
+    edits: tuple[tuple[int, int, int, int], ...] = ()  # where pieces of it stand here, and where they stood there
 
-    def again(self, text: str) -> Source:
-        """Another text, read in the same way."""
-        return read(text, self.exact, self.names_in_quotes)
+    def replaced(self, pieces: Iterable[tuple[int, int, str]]) -> Source:
+        """The same with other text from one place up to another, given in order; errors show it as it was typed."""
+        text, at, edits = "", 0, []
+        for start, end, piece in pieces:
+            text += self.text[at:start] + piece
+            edits.append((len(text) - len(piece), len(text), start, end))
+            at = end
+        if not edits:
+            return self
+        again = read(text + self.text[at:], self.exact, self.names_in_quotes)
+        return replace(again, typed=self, edits=tuple(edits))
+
+    def pointed(self, sentence: str, at: int) -> SashError:
+        """An error that shows the line of the text, as it was typed, that it is about."""
+        if self.typed is None:
+            return pointed(sentence, self.text, at)
+        moved = 0
+        for start, end, typed_start, typed_end in self.edits:
+            if at < start:
+                break
+            if at < end:
+                return self.typed.pointed(sentence, typed_start)
+            moved = typed_end - end
+        return self.typed.pointed(sentence, at + moved)
 
     def fold(self, name: str) -> str:
         """What is the same for two spellings of one name."""
@@ -143,7 +167,7 @@ class Source:
     def error(self, sentence: str, place: int) -> SashError:
         """The error that a sentence about a token is, with its line and a caret below."""
         at = self.tokens[place].start if place < len(self.tokens) else len(self.text.rstrip())
-        return pointed(sentence, self.text, at)
+        return self.pointed(sentence, at)
 
 
 def pointed(sentence: str, text: str, at: int) -> SashError:

@@ -49,7 +49,7 @@ def _declared(function: RankFunction, does: str, examples: tuple[str, ...]) -> F
 FUNCTIONS = (
     _declared(
         RankFunction("rank", counts=BEFORE, exact=True),
-        "One more than the number of rows that come before; of values, the rank these would have.",
+        "One more than the number of rows that come before; given values, the rank that a row with these would have.",
         ("rank()", "rank(order by price desc)", "rank(6.5) within group (order by price)",
          "rank(order by price) filter (where up)"),
     ),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from sash.engine.streams.emitting import EMITS
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.partial_reading import frames_of, take_partials
@@ -17,6 +19,9 @@ from sash.engine.streams.slice_partials import PARTIALS
 from sash.engine.streams.sources import Source, like
 from sash.errors import SashError
 from sash.planner.stream_plan import StreamPlan
+from sash.watching.samples import Wanted
+from sash.watching.sight import Sight
+from sash.watching.watch import BoardWatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +33,7 @@ class Board:
     _queries: tuple[Query, ...] = ()
     _before: Scheme | None = None  # that of the board without its last queries
     _on_spark: Callable[..., Any] | None = None  # answers partials that are Spark's; None for others
+    _sampled: bool = False  # whether a stream's batches tell some answers, for a page
 
     def __post_init__(self) -> None:
         if self._scheme.queries:  # whatever is wrong is said now
@@ -132,6 +138,46 @@ class Board:
         """The shared plan: slices, edges, who shares what, which algorithm folds each query, and why."""
         self._check_queries()
         return self._source.explain(self)
+
+    def watch(self, query: Any = None, *, port: int = 0) -> BoardWatch:
+        """Run the board to look at it: a page on this machine with its answers, watermark, late rows, state and plan.
+
+        The page is on 127.0.0.1 alone, can change nothing, and is found by whoever knows the address, which has a
+        token in it. Answers go to the page and nowhere else; ``results`` gives them to a program. It needs the package
+        bokeh: ``pip install 'sash[watch]'``.
+
+        Args:
+            query: a streaming query of Spark that writes results of this board: the page then follows that one, by what
+                Spark tells of its batches, which is all but the answers. Without one, the board is run for the page.
+            port: where to listen; 0 takes any port that is free.
+
+        Returns:
+            The page: ``address``, ``state``, ``wait`` for the end of the board, and ``stop``, which is also what the
+            end of a ``with`` block does.
+
+        >>> import pyarrow as pa
+        >>> from datetime import datetime
+        >>> from sash import functions as sf
+        >>> from sash.streams import stream
+        >>> loads = pa.table({"ts": [datetime(2026, 1, 1, 0, m) for m in (0, 1, 3)], "load": [5, 9, 7]})
+        >>> board = stream(loads, time="ts").query("peak", sf.max("load"), range="2 minutes")
+        >>> with board.watch() as page:
+        ...     page.address.startswith("http://127.0.0.1:"), page.wait(60), page.state
+        (True, True, 'ended')
+
+        """
+        self._check_queries()
+        sight = self._sight("board")
+        return BoardWatch(sight, lambda: self._source.watched(self, sight, query), port)
+
+    def _seen(self) -> Board:
+        """The board, of whose answers a stream's batches tell some."""
+        return replace(self, _sampled=True)
+
+    def _sight(self, name: str) -> Sight:
+        """What a page shows of the board."""
+        wanted = Wanted(tuple(self._scheme.key_names), tuple(each.name for each in self._queries))
+        return Sight(name, self.explain(), wanted, pa.types.is_temporal(self._scheme.end_type))
 
     def open(self, emit: str = "final", starts: bool = False, fill: bool | Literal["previous"] = False) -> Operator:
         """An operator to push batches through by hand; the arguments are those of ``results``.

@@ -57,10 +57,13 @@ def explain(scheme: Scheme, slicer: str, more: Sequence[str] = (), table: pa.Tab
 
 def _slices(scheme: Scheme, plan: SharedPlan) -> list[str]:
     at_most = "" if plan.counted else "at most "
-    common = f", {plan.common_edges:,} of them common to two queries or more" if plan.common_counted else ""
+    slices, shared = plan.edges_per_composite, plan.common_edges
+    common = (
+        f"; {shared:,} edge{'s are' if shared != 1 else ' is'} of two queries or more" if plan.common_counted else ""
+    )
     return [
-        f"composite slide: {scheme.assigners[0].length(plan.composite)}, with {at_most}{plan.edges_per_composite:,} "
-        f"edge{'s' * (plan.edges_per_composite != 1)}{common}",
+        f"the cuts repeat every {scheme.assigners[0].length(plan.composite)} (the composite slide): "
+        f"{at_most}{slices:,} slice{'s' * (slices != 1)}{common}",
         f"longest window: {plan.largest:,} slice{'s' * (plan.largest != 1)}, which is what a key keeps",
     ]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from threading import Event
+from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,10 +26,13 @@ from sash.engine.tables import NULLABLE, as_arrow, backend_of, column_names, one
 from sash.errors import Refused, SashError, SashWarning, outside
 from sash.expressions.evaluation import evaluate
 from sash.planner.stream_plan import StreamPlan
+from sash.watching.samples import sample, set_aside
+from sash.watching.sight import Sight
 from sash.windows.slicers import SLICERS
 
 CHUNK = 1 << 20  # rows of an ordered table that are answered at a time
 LATE = "late"
+Run = Callable[[Event], None]  # ends when the event is set, or by itself
 
 
 class Source(ABC):
@@ -61,6 +66,42 @@ class Source(ABC):
     @abstractmethod
     def late(self, board: Any) -> Any:
         """What a board set aside."""
+
+    def watched(self, board: Any, sight: Sight, query: Any) -> Run:
+        """What runs a board for a page until it ends, or is to stop."""
+        if query is not None:
+            raise SashError(f"query must be a streaming query of Spark, of a board on Spark; got {query!r}")
+        operator, batches = self.opened_watched(board)
+
+        def run(stopping: Event) -> None:
+            for batch in batches:
+                if stopping.is_set():
+                    return
+                begin = monotonic()
+                answers = operator.push(batch)
+                _tell(sight, operator, answers)
+                sight.took(batch.num_rows, 1000 * (monotonic() - begin))
+            _tell(sight, operator, operator.close())
+
+        return run
+
+    def opened_watched(self, board: Any) -> tuple[Operator, Iterator[pa.Table]]:
+        """An operator, and the rows that it takes as they come."""
+        raise SashError("a stream of a schema has no rows to run; give it a table, batches or a Spark DataFrame")
+
+
+def _tell(sight: Sight, operator: Operator, answers: pa.Table) -> None:
+    """Tell a page what a batch gave."""
+    aside = operator.late()
+    if aside.num_rows:
+        counts, rows = set_aside(aside[aside.column_names[-1]], aside.drop_columns(aside.column_names[-1:]))
+        sight.sampled({"answers": {}, "late": counts, "rows": rows})
+    sight.sampled(sample(answers, sight.wanted))
+    sight.answers, sight.late = (sight.answers or 0) + answers.num_rows, operator.late_count
+    sight.size = operator.size
+    if operator.watermark is not None and operator.scheme.by_time and not operator.closed:
+        ticks = pa.array([operator.watermark], pa.int64()).view(operator.scheme.time_type)
+        sight.watermark = ticks.cast(pa.timestamp("us", "UTC"))[0].as_py()
 
 
 class TableSource(Source):
@@ -107,6 +148,12 @@ class TableSource(Source):
         operator.push(self.table)
         operator.close()
         return like(self.frame, operator.late())
+
+    def opened_watched(self, board: Any) -> tuple[Operator, Iterator[pa.Table]]:
+        """All rows are one batch."""
+        operator = board._opened("final")
+        operator.unmoved()
+        return operator, iter([self.table])
 
 
 def warn_of_late(count: int) -> None:
@@ -161,6 +208,13 @@ class BatchesSource(Source):
             answers = with_late(answers, rows)
         if answers.num_rows:
             yield answers
+
+    def opened_watched(self, board: Any) -> tuple[Operator, Iterator[pa.Table]]:
+        """The batches that come."""
+        if iter(self.batches) is self.batches and self.read:
+            raise SashError("the results of an iterator can be read once; give a list of batches to read them again")
+        self.read = True
+        return board._opened("final"), map(arrow_batch, self.batches)
 
     def late(self, board: Any) -> pa.Table:
         """What was set aside while the results were read."""
