@@ -141,7 +141,11 @@ def test_a_script_that_fails_says_so_in_under_ten_lines(tmp_path):
             'sash.withColumns(rows, {"m": sf.median("nope").over(w)})',
             "there is no column 'nope'; there are id",
         ),
-        ("late", 'sash.withColumns(rows, {"s": sf.sum(sash.col("id") + MOST).over(w)}).collect()', "bigint"),
+        (
+            "late",
+            'sash.withColumns(rows, {"s": sf.sum(sash.col("id") + MOST).over(w)}).collect()',
+            "does not fit 64 bits",
+        ),
     ):
         script = tmp_path / f"{name}.py"
         script.write_text(f"""

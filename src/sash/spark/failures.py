@@ -7,6 +7,7 @@ or the Connect server reports into an exception.
 from __future__ import annotations
 
 import functools
+import logging
 import re
 import sys
 from collections.abc import Callable
@@ -45,6 +46,9 @@ def install() -> None:
     Scripts print them without the frames of Spark, which would be most of what is printed.
     """
     errors.show_short()
+    logger = logging.getLogger("SQLQueryContextLogger")
+    if logger.level == logging.NOTSET:  # it prints pages of Java for each error that is raised here, too
+        logger.setLevel(logging.CRITICAL)
     for name in CONVERTERS:
         module = sys.modules.get(name)
         if module is not None:

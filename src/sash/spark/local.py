@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -65,7 +64,6 @@ def quiet_session(
 ) -> SparkSession:
     """A session for a terminal: a progress bar, and otherwise only what is asked for."""
     failures.install()
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it would print what is told already
     conf = {
         "spark.app.name": "sash",
         "spark.ui.enabled": "false",
