@@ -1,6 +1,7 @@
 """What is built and handed out: a wheel and an sdist that hold what they should, and work where they are installed."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -88,7 +89,13 @@ def installed(built, tmp_path_factory):
 
 def test_the_wheel_holds_every_module_and_nothing_else(built):
     package = built.sources / "src" / "sash"
-    wanted = [*package.rglob("*.py"), *package.rglob("*.pyi"), *package.glob("cli/demo/*.toml"), package / "py.typed"]
+    wanted = [
+        *package.rglob("*.py"),
+        *package.rglob("*.pyi"),
+        *package.glob("cli/demo/*.toml"),
+        *package.glob("spark/*.properties"),
+    ]
+    wanted.append(package / "py.typed")
     told = {name for name in built.files if ".dist-info/" not in name}
     assert told == {path.relative_to(package.parent).as_posix() for path in wanted}
     assert {"sash/py.typed", "sash/__init__.py", "sash/cli/demo/delays.toml"} <= told
@@ -109,7 +116,7 @@ def test_the_metadata_say_what_the_project_says(built):
     assert built.metadata["License-Expression"] == "Apache-2.0"
     assert f"sash-{VERSION}.dist-info/licenses/LICENSE" in built.files
     extras = set(built.metadata.get_all("Provides-Extra"))
-    assert {"spark", "cli", "demo", "plots", "sketches"} <= extras == set(said["optional-dependencies"])
+    assert {"spark", "sql", "watch", "cli", "demo", "plots", "sketches"} <= extras == set(said["optional-dependencies"])
     needs = [each for each in built.metadata.get_all("Requires-Dist") if "extra ==" not in each]
     assert len(needs) == len(said["dependencies"])
 
@@ -152,3 +159,47 @@ def test_a_fresh_environment_answers_sql_on_spark(built, tmp_path):
     told = run(programs / "sash", "sql", query, cwd=empty, SPARK_LOCAL_IP="127.0.0.1")
     rows = [line.split() for line in told.splitlines()[2:6]]  # below the names and a rule
     assert rows == [["0", "0.0"], ["1", "0.5"], ["2", "1.0"], ["3", "2.0"]], told
+
+
+EVERYTHING = """
+import pyarrow as pa, sash
+from datetime import datetime, timedelta
+from sash import Window, functions as sf
+spark = sash.local_spark({"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}, cores=1)
+three = {"m": sf.median("id").over(Window.orderBy("id").rowsBetween(-2, 0))}
+rows = spark.range(4)
+print([row.m for row in sash.withColumns(rows, three).orderBy("id").collect()])
+asked = sash.sql("select id, median(id) over (order by id rows 2 preceding) as m from rows", rows=rows)
+print([row.m for row in asked.orderBy("id").collect()])
+start = datetime(2026, 1, 1)
+loads = pa.table({"ts": [start + timedelta(minutes=k) for k in range(4)], "load": [1.0, 2.0, 3.0, 4.0]})
+board = sash.stream(loads, time="ts").query("peak", sf.max("load"), range="2 minutes")
+print(board.results()["peak"].to_pylist())
+with board.watch() as page:
+    print(page.wait(60), page.state)
+"""
+ANSWERS = ["[0.0, 0.5, 1.0, 2.0]", "[0.0, 0.5, 1.0, 2.0]", "[2.0, 4.0]", "True ended"]
+
+
+def oldest():
+    """The oldest releases that the project says it works with, of what it needs and of its extras for users."""
+    said = PROJECT["project"]
+    needs = [*said["dependencies"], *(each for name in ("spark", "cli", "watch") for each in
+                                      said["optional-dependencies"][name])]  # fmt: skip
+    return [re.sub(r">=([\w.]+).*", r"==\1.*", each) for each in needs]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("age", ["oldest", "newest"])
+def test_the_wheel_works_with_the_oldest_and_the_newest_that_it_claims(built, tmp_path, age):
+    from sash.spark.java import ensure_java
+
+    ensure_java()
+    venv.create(tmp_path / "fresh", with_pip=True)
+    programs, empty = tmp_path / "fresh" / "bin", tmp_path / "empty"
+    empty.mkdir()
+    wheel = f"sash[spark,sql,watch] @ {built.wheel.as_uri()}"
+    pins = oldest() if age == "oldest" else []
+    run(programs / "python", "-m", "pip", "install", "--quiet", wheel, *pins, cwd=empty)
+    told = run(programs / "python", "-c", EVERYTHING, cwd=empty, SPARK_LOCAL_IP="127.0.0.1")
+    assert told.splitlines() == ANSWERS
