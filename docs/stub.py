@@ -8,8 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import sash
-from sash.algebra.catalogue import FUNCTIONS
-from sash.algebra.catalogue.declaring import COLUMNS, REQUIRED, UNUSED, Function, Parameter
+from sash.algebra.catalogue import FUNCTIONS, builtin
+from sash.algebra.catalogue.declaring import COLUMNS, REQUIRED, Function, Parameter
+from sash.algebra.catalogue.describing import described as catalogued
 
 STUB = Path(sash.__file__).with_name("functions.pyi")
 WIDTH = 120
@@ -43,10 +44,9 @@ def parameter(each: Parameter) -> str:
 
 def described(function: Function) -> str:
     """The docstring: what it does, and an example."""
-    body = function.does.replace("\n", "\n    ").replace("\n    \n", "\n\n")
-    unused = [each.name for each in function.parameters if each.takes == UNUSED]
-    body += f"\n\n    ``{unused[0]}`` changes nothing: it is there because PySpark has it." if unused else ""
-    return f'    """{body}\n\n    In SQL: ``{function.examples[0]}``\n    """\n'
+    thing = builtin(function.base or function.name, *function.examples_of_constants)
+    body = catalogued(function, thing).replace("\n", "\n    ").replace("\n    \n", "\n\n")
+    return f'    """{body}\n    """\n'
 
 
 def definition(function: Function) -> str:

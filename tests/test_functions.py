@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,8 +10,12 @@ import pyarrow.compute as pc
 import pytest
 
 import sash
+from sash import Window
 from sash import functions as sf
-from sash.algebra.catalogue import FUNCTIONS
+from sash.algebra.catalogue import FUNCTIONS, builtin
+from sash.algebra.catalogue import declaring as d
+from sash.algebra.catalogue.describing import nulls
+from sash.errors import SashError
 from sash.sql.named_functions import NAMES, OF_SPANS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
@@ -106,3 +111,56 @@ def test_what_finishes_lists_is_asked_of_them_by_place_too():
 def test_constants_of_sql_may_have_a_fraction(spark):
     query = "select moment_quantile(k, 0.5) over (order by k) as m from t"
     assert sash.sql(query, t=spark.createDataFrame([(1,)], "k int")).collect()[0].m == 1
+
+
+EVERYTHING = Window.orderBy("t").rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+VALUES = (  # of one column, of a type that a function takes
+    (pa.int64(), [10, 20, 30, 40]),
+    (pa.bool_(), [False, True, True, False]),
+    (pa.string(), ["a", "b", "c", "d"]),
+    (pa.timestamp("us"), [datetime(2026, 1, day) for day in (1, 2, 4, 8)]),
+)
+WITH_COLUMNS = [each for each in IN_PYTHON if not each.spans and (each.takes(d.COLUMN) or each.takes(d.CONDITION))]
+
+
+def answered(declared, dtype, xs, ys):
+    """What a function answers of all rows, its columns being x, y and t."""
+    table = pa.table({"t": range(len(xs)), "x": pa.array(xs, dtype), "y": pa.array(ys, pa.float64())})
+    names, arguments = iter("xyt"), {}
+    for each in declared.parameters:
+        if each.takes in (d.COLUMN, d.CONDITION):
+            arguments[each.name] = next(names)
+        elif each.takes != d.COLUMNS and each.default is d.REQUIRED:
+            arguments[each.name] = each.example
+    call = getattr(sf, declared.name)(**arguments)
+    return sash.withColumns(table, {"r": call.over(EVERYTHING)})["r"].to_pylist()
+
+
+def around(values, other=None):
+    """Values with others before, among and behind them."""
+    return [other, values[0], other, *values[1:], other]
+
+
+@pytest.mark.parametrize("declared", WITH_COLUMNS, ids=lambda each: each.name)
+def test_what_is_said_of_nulls_is_true(declared):
+    said = nulls(declared, builtin(declared.base or declared.name, *declared.examples_of_constants))
+    if not said:
+        return
+    ys = [3.0, 1.0, 2.0, 5.0]
+    for dtype, xs in VALUES:
+        try:
+            plain = answered(declared, dtype, xs, ys)
+        except SashError:
+            continue  # it takes another type
+        columns = [around(xs), around(ys, 9.0)] if "``ord``" not in said else [around(xs, xs[1]), around(ys)]
+        more = answered(declared, dtype, *columns)
+        more = [more[place] for place in (1, 3, 4, 5)]  # of the rows that were there before
+        if said.startswith("NULLs are values"):
+            assert more != plain
+        else:
+            assert str(more) == str(plain)  # NaN is NaN
+        if "the answer is" in said:
+            empty = {"NULL": None, "0": 0, "an empty list": []}[said.partition("the answer is ")[2].rstrip(".")]
+            assert answered(declared, dtype, [None], [None]) == [empty]
+        return
+    raise AssertionError(f"{declared.name} takes none of the types")

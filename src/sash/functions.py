@@ -18,6 +18,7 @@ from typing import Any
 from sash.algebra import Call
 from sash.algebra.catalogue import FUNCTIONS, builtin
 from sash.algebra.catalogue import declaring as d
+from sash.algebra.catalogue.describing import described
 from sash.expressions.columns import Foreign, Order, lit  # noqa: F401, an order is part of the vocabulary
 from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
     asc,
@@ -109,7 +110,7 @@ def _function(declared: d.Function) -> Callable[..., Call]:
         return call_of(declared, bound.arguments)
 
     function.__name__ = function.__qualname__ = declared.name
-    function.__doc__ = declared.does + f"\n\nIn SQL: ``{declared.examples[0]}``"
+    function.__doc__ = described(declared)
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__module__ = __name__
     return function

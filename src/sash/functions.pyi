@@ -18,11 +18,19 @@ def call_of(declared: Function, given: dict[str, Any]) -> Call: ...
 def count(col: Column = "*") -> Call:
     """How many rows there are, or, of a column, how many values that are not NULL.
 
+    Args:
+        col: a column, or ``"*"`` for the rows themselves; ``'*'`` unless given.
+
     In SQL: ``count(*)``
     """
 
 def count_if(col: Column) -> Call:
     """How many rows a condition holds for.
+
+    Args:
+        col: what holds for a row or does not: Spark SQL such as ``"qty > 0"``, or an expression.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is 0.
 
     In SQL: ``count_if(up)``
     """
@@ -30,11 +38,22 @@ def count_if(col: Column) -> Call:
 def count_distinct(col: Column, *cols: Column) -> Call:
     """How many different values, or combinations of values, there are; those with a NULL do not count.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        *cols: columns by their names, or expressions.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is 0.
+
     In SQL: ``count(distinct trader)``
     """
 
 def sum(col: Column) -> Call:
     """The sum: of integers exactly, raising where it does not fit 64 bits; otherwise as a double.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``sum(qty)``
     """
@@ -42,11 +61,21 @@ def sum(col: Column) -> Call:
 def sum_distinct(col: Column) -> Call:
     """The sum of the different values.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``sum(distinct qty)``
     """
 
 def product(col: Column) -> Call:
     """The product, as a double.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``product(qty)``
     """
@@ -54,11 +83,21 @@ def product(col: Column) -> Call:
 def avg(col: Column) -> Call:
     """The arithmetic mean.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``avg(price)``
     """
 
 def mean(col: Column) -> Call:
     """The arithmetic mean: another name of ``avg``.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``mean(price)``
     """
@@ -66,11 +105,21 @@ def mean(col: Column) -> Call:
 def geometric_mean(col: Column) -> Call:
     """The geometric mean: 0 where a value is 0, NaN where one is negative.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``geometric_mean(price)``
     """
 
 def min(col: Column) -> Call:
     """The smallest value; NaN is above every number.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``min(price)``
     """
@@ -78,11 +127,21 @@ def min(col: Column) -> Call:
 def max(col: Column) -> Call:
     """The largest value; NaN is above every number.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``max(price)``
     """
 
 def min_count(col: Column) -> Call:
     """How often the smallest value occurs.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``min_count(price)``
     """
@@ -90,11 +149,22 @@ def min_count(col: Column) -> Call:
 def max_count(col: Column) -> Call:
     """How often the largest value occurs.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``max_count(price)``
     """
 
 def min_by(col: Column, ord: Column) -> Call:
     """The value of ``col`` where ``ord`` is smallest; the first in arrival order on ties.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        ord: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``ord`` is NULL do not count.
 
     In SQL: ``min_by(trader, price)``
     """
@@ -102,11 +172,23 @@ def min_by(col: Column, ord: Column) -> Call:
 def max_by(col: Column, ord: Column) -> Call:
     """The value of ``col`` where ``ord`` is largest; the first in arrival order on ties.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        ord: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``ord`` is NULL do not count.
+
     In SQL: ``max_by(trader, price)``
     """
 
 def arg_min(col: Column, ord: Column) -> Call:
     """The value of ``col`` where ``ord`` is smallest: another name of ``min_by``.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        ord: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``ord`` is NULL do not count.
 
     In SQL: ``arg_min(trader, price)``
     """
@@ -114,11 +196,22 @@ def arg_min(col: Column, ord: Column) -> Call:
 def arg_max(col: Column, ord: Column) -> Call:
     """The value of ``col`` where ``ord`` is largest: another name of ``max_by``.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        ord: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``ord`` is NULL do not count.
+
     In SQL: ``arg_max(trader, price)``
     """
 
 def range(col: Column) -> Call:
     """The largest value less the smallest.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``range(price)``
     """
@@ -126,11 +219,21 @@ def range(col: Column) -> Call:
 def any(col: Column) -> Call:
     """Whether some value is true.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``any(up)``
     """
 
 def some(col: Column) -> Call:
     """Whether some value is true: another name of ``any``.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``some(up)``
     """
@@ -138,11 +241,21 @@ def some(col: Column) -> Call:
 def bool_or(col: Column) -> Call:
     """Whether some value is true: another name of ``any``.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``bool_or(up)``
     """
 
 def every(col: Column) -> Call:
     """Whether every value is true.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``every(up)``
     """
@@ -150,11 +263,21 @@ def every(col: Column) -> Call:
 def bool_and(col: Column) -> Call:
     """Whether every value is true: another name of ``every``.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``bool_and(up)``
     """
 
 def bit_and(col: Column) -> Call:
     """The bits set in every value.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``bit_and(qty)``
     """
@@ -162,11 +285,21 @@ def bit_and(col: Column) -> Call:
 def bit_or(col: Column) -> Call:
     """The bits set in some value.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``bit_or(qty)``
     """
 
 def bit_xor(col: Column) -> Call:
     """The bits set in an odd number of values.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``bit_xor(qty)``
     """
@@ -174,11 +307,21 @@ def bit_xor(col: Column) -> Call:
 def var_pop(col: Column) -> Call:
     """The variance of a population.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``var_pop(price)``
     """
 
 def var_samp(col: Column) -> Call:
     """The variance of a sample; NULL of one row.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``var_samp(price)``
     """
@@ -186,11 +329,21 @@ def var_samp(col: Column) -> Call:
 def variance(col: Column) -> Call:
     """The variance of a sample: another name of ``var_samp``.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``variance(price)``
     """
 
 def stddev_pop(col: Column) -> Call:
     """The standard deviation of a population.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``stddev_pop(price)``
     """
@@ -198,11 +351,21 @@ def stddev_pop(col: Column) -> Call:
 def stddev_samp(col: Column) -> Call:
     """The standard deviation of a sample; NULL of one row.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``stddev_samp(price)``
     """
 
 def stddev(col: Column) -> Call:
     """The standard deviation of a sample: another name of ``stddev_samp``.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``stddev(price)``
     """
@@ -210,11 +373,21 @@ def stddev(col: Column) -> Call:
 def std(col: Column) -> Call:
     """The standard deviation of a sample: another name of ``stddev_samp``.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``std(price)``
     """
 
 def skewness(col: Column) -> Call:
     """The skewness; NULL where the values do not vary.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``skewness(price)``
     """
@@ -222,11 +395,22 @@ def skewness(col: Column) -> Call:
 def kurtosis(col: Column) -> Call:
     """The excess kurtosis; NULL where the values do not vary.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``kurtosis(price)``
     """
 
 def covar_pop(col1: Column, col2: Column) -> Call:
     """The covariance of a population.
+
+    Args:
+        col1: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        col2: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``covar_pop(price, qty)``
     """
@@ -234,11 +418,23 @@ def covar_pop(col1: Column, col2: Column) -> Call:
 def covar_samp(col1: Column, col2: Column) -> Call:
     """The covariance of a sample; NULL of one row.
 
+    Args:
+        col1: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        col2: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``covar_samp(price, qty)``
     """
 
 def corr(col1: Column, col2: Column) -> Call:
     """Pearson's correlation; NULL where a column does not vary.
+
+    Args:
+        col1: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        col2: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``corr(price, qty)``
     """
@@ -246,11 +442,23 @@ def corr(col1: Column, col2: Column) -> Call:
 def regr_count(y: Column, x: Column) -> Call:
     """How many pairs there are without a NULL.
 
+    Args:
+        y: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is 0.
+
     In SQL: ``regr_count(price, qty)``
     """
 
 def regr_r2(y: Column, x: Column) -> Call:
     """How well a line fits: the square of the correlation.
+
+    Args:
+        y: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``regr_r2(price, n)``
     """
@@ -258,11 +466,23 @@ def regr_r2(y: Column, x: Column) -> Call:
 def regr_slope(y: Column, x: Column) -> Call:
     """The slope of the line fitted to the pairs.
 
+    Args:
+        y: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``regr_slope(price, n)``
     """
 
 def regr_intercept(y: Column, x: Column) -> Call:
     """Where the line fitted to the pairs meets the y axis.
+
+    Args:
+        y: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``regr_intercept(price, n)``
     """
@@ -270,11 +490,23 @@ def regr_intercept(y: Column, x: Column) -> Call:
 def regr_avgx(y: Column, x: Column) -> Call:
     """The mean of x over the pairs.
 
+    Args:
+        y: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``regr_avgx(price, qty)``
     """
 
 def regr_avgy(y: Column, x: Column) -> Call:
     """The mean of y over the pairs.
+
+    Args:
+        y: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``regr_avgy(price, qty)``
     """
@@ -282,17 +514,35 @@ def regr_avgy(y: Column, x: Column) -> Call:
 def regr_sxx(y: Column, x: Column) -> Call:
     """The sum of squared distances of x from its mean.
 
+    Args:
+        y: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``regr_sxx(price, n)``
     """
 
 def regr_syy(y: Column, x: Column) -> Call:
     """The sum of squared distances of y from its mean.
 
+    Args:
+        y: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``regr_syy(price, n)``
     """
 
 def regr_sxy(y: Column, x: Column) -> Call:
     """The sum of products of the distances of x and y from their means.
+
+    Args:
+        y: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``regr_sxy(price, n)``
     """
@@ -303,6 +553,11 @@ def ewm_avg(col: Column, half_life: Any, by: Column | None = None) -> Call:
     ``half_life`` is a number of rows that count, or an interval such as ``5 minutes`` by time. Time is the
     first key of the window's order, on streams their ``time``, or ``by``; with ``by`` it may be a number, too.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        half_life: a distance in the window's order: a number, an interval such as ``"30 minutes"``, or a column.
+        by: a column by its name, or an expression such as ``sash.col("qty") * 2``, or None; ``None`` unless given.
+
     In SQL: ``ewm_avg(price, 2)``
     """
 
@@ -312,11 +567,22 @@ def time_weighted_avg(col: Column, method: str = "previous", by: Column | None =
     With ``method="previous"`` a value holds until the next row; with ``"linear"`` values go from row to row in
     a straight line. Time is the first key of the window's order, on streams their ``time``, or ``by``.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        method: a constant: a text; ``'previous'`` unless given.
+        by: a column by its name, or an expression such as ``sash.col("qty") * 2``, or None; ``None`` unless given.
+
     In SQL: ``time_weighted_avg(price)``
     """
 
 def first(col: Column, ignorenulls: bool = False) -> Call:
     """The value of the first row.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        ignorenulls: whether NULLs are passed over; ``False`` unless given.
+
+    NULLs are values like others; ``ignorenulls=True`` passes over them.
 
     In SQL: ``first(qty)``
     """
@@ -324,11 +590,23 @@ def first(col: Column, ignorenulls: bool = False) -> Call:
 def last(col: Column, ignorenulls: bool = False) -> Call:
     """The value of the last row.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        ignorenulls: whether NULLs are passed over; ``False`` unless given.
+
+    NULLs are values like others; ``ignorenulls=True`` passes over them.
+
     In SQL: ``last(qty)``
     """
 
 def any_value(col: Column, ignoreNulls: bool | None = None) -> Call:
     """Some value: that of the first row.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        ignoreNulls: whether NULLs are passed over; ``None`` unless given.
+
+    NULLs are values like others; ``ignoreNulls=True`` passes over them.
 
     In SQL: ``any_value(sym)``
     """
@@ -336,11 +614,23 @@ def any_value(col: Column, ignoreNulls: bool | None = None) -> Call:
 def first_n(col: Column, n: int) -> Call:
     """The first ``n`` values, as a list.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        n: a constant: a whole number.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
+
     In SQL: ``first_n(price, 2)``
     """
 
 def last_n(col: Column, n: int) -> Call:
     """The last ``n`` values, as a list in order of arrival.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        n: a constant: a whole number.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
 
     In SQL: ``last_n(price, 2)``
     """
@@ -348,11 +638,22 @@ def last_n(col: Column, n: int) -> Call:
 def ith_youngest(col: Column, i: int) -> Call:
     """The value of the ``i``-th row from the newest, which is the first.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        i: a constant: a whole number.
+
+    NULLs are values like others.
+
     In SQL: ``ith_youngest(price, 2)``
     """
 
 def collect(col: Column) -> Call:
     """All values, as a list in order of arrival.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
 
     In SQL: ``collect(qty)``
     """
@@ -360,11 +661,21 @@ def collect(col: Column) -> Call:
 def collect_list(col: Column) -> Call:
     """All values, as a list in order of arrival.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
+
     In SQL: ``collect_list(qty)``
     """
 
 def array_agg(col: Column) -> Call:
     """All values, as a list in order of arrival.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
 
     In SQL: ``array_agg(qty)``
     """
@@ -372,11 +683,21 @@ def array_agg(col: Column) -> Call:
 def collect_distinct(col: Column) -> Call:
     """The different values, as a list in order of first arrival.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
+
     In SQL: ``collect_distinct(sym)``
     """
 
 def collect_set(col: Column) -> Call:
     """The different values, as a list in order of first arrival.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
 
     In SQL: ``collect_set(sym)``
     """
@@ -384,11 +705,23 @@ def collect_set(col: Column) -> Call:
 def concat(col: Column, separator: str = "") -> Call:
     """The strings one after the other, in order of arrival.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        separator: a constant: a text; ``''`` unless given.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``string_agg(sym, '-')``
     """
 
 def listagg(col: Column, delimiter: str = "") -> Call:
     """The strings one after the other, in order of arrival, with a delimiter between them.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        delimiter: a constant: a text; ``''`` unless given.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``listagg(trader, ', ') within group (order by n desc)``
     """
@@ -396,11 +729,23 @@ def listagg(col: Column, delimiter: str = "") -> Call:
 def string_agg(col: Column, delimiter: str = "") -> Call:
     """The strings one after the other, in order of arrival, with a delimiter between them.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        delimiter: a constant: a text; ``''`` unless given.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``string_agg(trader, ', ')``
     """
 
 def ith_smallest(col: Column, i: int) -> Call:
     """The ``i``-th value in ascending order; NULL where there are fewer.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        i: a constant: a whole number.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``ith_smallest(price, 2)``
     """
@@ -408,11 +753,22 @@ def ith_smallest(col: Column, i: int) -> Call:
 def top_k(col: Column, k: int) -> Call:
     """The ``k`` largest values, the largest first, as a list.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        k: a constant: a whole number.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
+
     In SQL: ``top_k(price, 2)``
     """
 
 def moment_sketch(col: Column) -> Call:
     """Extremes, counts and sums of powers of the values and their logarithms, as a struct.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``moment_sketch(price)``
     """
@@ -420,11 +776,24 @@ def moment_sketch(col: Column) -> Call:
 def moment_quantile(col: Column, p: float) -> Call:
     """An estimate of the ``p``-quantile, from a moment sketch.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        p: a constant: a number.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``moment_quantile(price, 0.5)``
     """
 
 def bloom_filter(col: Column, bits: int = 512, hashes: int = 4) -> Call:
     """A Bloom filter of the values, as bytes.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        bits: a constant: a whole number; ``512`` unless given.
+        hashes: a constant: a whole number; ``4`` unless given.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``bloom_filter(qty, 64)``
     """
@@ -435,6 +804,13 @@ def kll_percentile(col: Column, percentage: Any, k: int = 200) -> Call:
     The rank of the answer is off by at most 1.33 % of the rows for ``k`` = 200, with 99 % confidence, and by
     half as much for ``k`` twice as large. Needs ``pip install 'sash[sketches]'``.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        percentage: a constant: a value.
+        k: a constant: a whole number; ``200`` unless given.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``kll_percentile(price, 0.5)``
     """
 
@@ -443,6 +819,12 @@ def hll_count_distinct(col: Column, lg_k: int = 12) -> Call:
 
     The standard error is 1.6 % for ``lg_k`` = 12, which takes 4 KB, and half as much for ``lg_k`` greater by 2.
     Needs ``pip install 'sash[sketches]'``.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        lg_k: a constant: a whole number; ``12`` unless given.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is 0.
 
     In SQL: ``hll_count_distinct(trader)``
     """
@@ -453,17 +835,30 @@ def frequent_items(col: Column, n: int, lg_k: int = 10) -> Call:
     Counts are off by at most 3.5 / 2^``lg_k`` of the rows, 0.34 % for ``lg_k`` = 10, and exact where there are no
     more different values than 0.75 * 2^``lg_k``. Needs ``pip install 'sash[sketches]'``.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        n: a constant: a whole number.
+        lg_k: a constant: a whole number; ``10`` unless given.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``frequent_items(sym, 1)``
     """
 
 def rank(*values: Column) -> Call:
     """One more than the number of rows that come before; given values, the rank that a row with these would have.
 
+    Args:
+        *values: columns by their names, or expressions.
+
     In SQL: ``rank()``
     """
 
 def dense_rank(*values: Column) -> Call:
     """One more than the number of different values that come before.
+
+    Args:
+        *values: columns by their names, or expressions.
 
     In SQL: ``dense_rank()``
     """
@@ -477,11 +872,17 @@ def row_number() -> Call:
 def percent_rank(*values: Column) -> Call:
     """The rank less 1, over the number of rows less 1.
 
+    Args:
+        *values: columns by their names, or expressions.
+
     In SQL: ``percent_rank()``
     """
 
 def cume_dist(*values: Column) -> Call:
     """The share of the rows that do not come after.
+
+    Args:
+        *values: columns by their names, or expressions.
 
     In SQL: ``cume_dist()``
     """
@@ -489,11 +890,20 @@ def cume_dist(*values: Column) -> Call:
 def ntile(n: int) -> Call:
     """The number, from 1, of the ``n`` about equal parts that the row falls into.
 
+    Args:
+        n: a constant: a whole number.
+
     In SQL: ``ntile(2)``
     """
 
 def first_value(col: Column, ignoreNulls: bool | None = None) -> Call:
     """The value of the first row of the frame.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        ignoreNulls: whether NULLs are passed over; ``None`` unless given.
+
+    NULLs are values like others; ``.ignore_nulls()`` passes over them.
 
     In SQL: ``first_value(qty)``
     """
@@ -501,11 +911,25 @@ def first_value(col: Column, ignoreNulls: bool | None = None) -> Call:
 def last_value(col: Column, ignoreNulls: bool | None = None) -> Call:
     """The value of the last row of the frame.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        ignoreNulls: whether NULLs are passed over; ``None`` unless given.
+
+    NULLs are values like others; ``.ignore_nulls()`` passes over them.
+
     In SQL: ``last_value(qty)``
     """
 
 def nth_value(col: Column, offset: int, ignoreNulls: bool | None = False, *, from_last: bool = False) -> Call:
     """The value of the row at a place counted from 1, from the first or from the last row of the frame.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        offset: a constant: a whole number.
+        ignoreNulls: whether NULLs are passed over; ``False`` unless given.
+        from_last: whether it is counted from the last row of the frame; ``False`` unless given.
+
+    NULLs are values like others; ``.ignore_nulls()`` passes over them.
 
     In SQL: ``nth_value(qty, 2)``
     """
@@ -513,11 +937,25 @@ def nth_value(col: Column, offset: int, ignoreNulls: bool | None = False, *, fro
 def lead(col: Column, offset: int = 1, default: Any = None) -> Call:
     """The value so many rows after the row, or the default where there is none.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        offset: a constant: a whole number; ``1`` unless given.
+        default: what is answered where there is no such row: a constant, or a column; ``None`` unless given.
+
+    NULLs are values like others; ``.ignore_nulls()`` passes over them.
+
     In SQL: ``lead(qty)``
     """
 
 def lag(col: Column, offset: int = 1, default: Any = None) -> Call:
     """The value so many rows before the row, or the default where there is none.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        offset: a constant: a whole number; ``1`` unless given.
+        default: what is answered where there is no such row: a constant, or a column; ``None`` unless given.
+
+    NULLs are values like others; ``.ignore_nulls()`` passes over them.
 
     In SQL: ``lag(qty)``
     """
@@ -525,11 +963,23 @@ def lag(col: Column, offset: int = 1, default: Any = None) -> Call:
 def percentile_disc(col: Column, percentage: Any) -> Call:
     """The first value at or below which a share of the rows lies.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        percentage: a share between 0 and 1, several in a list, or a column.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``percentile_disc(0.25) within group (order by price)``
     """
 
 def percentile_cont(col: Column, percentage: Any) -> Call:
     """The value below which a share of the rows lies, between two of them if need be.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        percentage: a share between 0 and 1, several in a list, or a column.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``percentile_cont(0.25) within group (order by price)``
     """
@@ -537,11 +987,23 @@ def percentile_cont(col: Column, percentage: Any) -> Call:
 def percentile(col: Column, percentage: Any, frequency: int = 1) -> Call:
     """The value below which a share of the rows lies: another name of ``percentile_cont``.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        percentage: a share between 0 and 1, several in a list, or a column.
+        frequency: a constant: a whole number; ``1`` unless given.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``percentile(price, 0.25)``
     """
 
 def median(col: Column) -> Call:
     """The value in the middle, or the mean of the two.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``median(price)``
     """
@@ -549,19 +1011,33 @@ def median(col: Column) -> Call:
 def mad(col: Column) -> Call:
     """The median distance from the median.
 
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
     In SQL: ``mad(price)``
     """
 
 def mode(col: Column, deterministic: bool = True) -> Call:
     """The value that occurs most often; of several the smallest.
 
-    ``deterministic`` changes nothing: it is there because PySpark has it.
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        deterministic: changes nothing: it is there because PySpark has it.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``mode(sym)``
     """
 
 def entropy(col: Column) -> Call:
     """The entropy of the values, in bits.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``entropy(sym)``
     """
@@ -572,6 +1048,9 @@ def session_id(gap: Any) -> Call:
     ``gap`` is an interval such as ``30 minutes``, a number, or a column: a row then lasts for its own gap, and
     rows that overlap are in one session. NULL where the time or the gap is NULL, the gap is not above zero,
     or the row is filtered.
+
+    Args:
+        gap: a distance in the window's order: a number, an interval such as ``"30 minutes"``, or a column.
 
     In SQL: ``session_id(2)``
     """
@@ -590,6 +1069,11 @@ def covered() -> Call:
 
 def time_avg(col: Column) -> Call:
     """Of spans: the average of a column, in which each span weighs as much as the time it spends in the window.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
     In SQL: ``time_avg(load)``
     """
