@@ -140,7 +140,7 @@ def test_tables_are_named():
         ("select k from 't.parquet' where median(x) over () > 1 and", "", 1, None),
         ("select 1,\n  selec 2", "Syntax error", 2, "2"),
         ("select nope, median(x) over (order by k) from 't.parquet'", "`nope` cannot be resolved", 1, "nope"),
-        ("select median(x) over (order by k) from 't.parquet' join 't.parquet' u on nope", "`nope`", 1, "nope"),
+        ("select median(x) over (order by k)\nfrom 't.parquet'\njoin 't.parquet' u\non nope", "`nope`", 4, "nope"),
         ("select nope from values (1) t(a)", "`nope` cannot be resolved", 1, "nope"),
         ("select 1 / 0", "Division by zero", 1, "1 / 0"),
     ],
