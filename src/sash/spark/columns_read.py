@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +24,7 @@ from sash.windows.over import Over
 
 HASHED = (NumericType, StringType, DateType, TimestampType, TimestampNTZType)
 MOST_HASHED = 8
+ZONED = "timezone" in signature(to_arrow_type).parameters  # PySpark 4.1 takes timestamps to be in UTC
 ROW = "__sash_row"  # a column that says no more than that there is a row
 
 
@@ -158,7 +160,10 @@ def _arrow_type(dtype: DataType, said: str, zone: str) -> pa.DataType:
     if isinstance(dtype, StringType) and not dtype.isUTF8BinaryCollation():
         raise SashError(f"{said} has the collation {dtype.collation}; write it with COLLATE UTF8_BINARY")
     try:
-        return to_arrow_type(dtype, timezone=zone)
+        if ZONED:
+            return to_arrow_type(dtype, timezone=zone)
+        arrow = to_arrow_type(dtype)
+        return pa.timestamp("us", zone) if isinstance(dtype, TimestampType) else arrow
     except (PySparkException, TypeError, ValueError):
         raise SashError(f"{said} is of type {dtype.simpleString()}, which no window function takes") from None
 
