@@ -82,8 +82,6 @@ libraries:
       include: definitions/**
 configuration:
   spark.sql.shuffle.partitions: "2"
-  spark.ui.enabled: "false"
-  spark.sql.warehouse.dir: {warehouse}
 """
 DEFINITIONS = """
 from pyspark import pipelines as dp
@@ -129,8 +127,8 @@ def errors():
 def test_a_pipeline_of_spark_runs_with_window_functions(tmp_path):
     (tmp_path / "definitions").mkdir()
     (tmp_path / "definitions" / "boards.py").write_text(DEFINITIONS)
-    storage, warehouse = (tmp_path / name for name in ("storage", "warehouse"))
-    (tmp_path / "spark-pipeline.yml").write_text(SPEC.format(storage=storage.as_uri(), warehouse=warehouse))
+    storage, warehouse = tmp_path / "storage", tmp_path / "spark-warehouse"
+    (tmp_path / "spark-pipeline.yml").write_text(SPEC.format(storage=storage.as_uri()))
     run = [str(Path(sys.executable).parent / "spark-pipelines"), "run"]
     done = subprocess.run(run, cwd=tmp_path, env=os.environ | HERE, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
