@@ -39,7 +39,15 @@ def parameter(each: Parameter) -> str:
     if each.takes == COLUMNS:
         return f"*{each.name}: {each.type}"
     default = "" if each.default is REQUIRED else f" = {each.default!r}".replace("'", '"')
-    return ("*, " if each.keyword else "") + f"{each.name}: {each.type}{default}"
+    return f"{each.name}: {each.type}{default}"
+
+
+def signature(function: Function) -> list[str]:
+    """All parameters, and where those begin that are given by name."""
+    several = any(each.takes == COLUMNS for each in function.parameters)
+    star = ["*"] if not several and any(each.keyword for each in function.parameters) else []
+    plain = [parameter(each) for each in function.parameters if not each.keyword]
+    return plain + star + [parameter(each) for each in function.parameters if each.keyword]
 
 
 def described(function: Function) -> str:
@@ -51,9 +59,9 @@ def described(function: Function) -> str:
 
 def definition(function: Function) -> str:
     """One function."""
-    line = f"def {function.name}({', '.join(map(parameter, function.parameters))}) -> Call:\n"
+    line = f"def {function.name}({', '.join(signature(function))}) -> Call:\n"
     if len(line) > WIDTH:
-        inside = ",\n    ".join(map(parameter, function.parameters))
+        inside = ",\n    ".join(signature(function))
         line = f"def {function.name}(\n    {inside},\n) -> Call:\n"
     return line + described(function)
 

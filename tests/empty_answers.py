@@ -9,16 +9,18 @@ from sash import functions as sf
 COUNTS = {"count", "count(*)", "count_if", "count_distinct", "hll_count_distinct", "regr_count"}
 LISTS = {
     "collect", "collect_list", "collect_set", "collect_distinct", "collect distinct", "array_agg", "first_n", "last_n",
-    "top_k",
+    "top_k", "by_bucket",
 }  # fmt: skip
 RANKS = {"rank", "dense_rank", "row_number", "hypothetical rank"}
 OF_FLAGS = ("any", "some", "every", "bool_and", "bool_or")
 TEXTS = {"concat", "listagg", "string_agg"}  # made of lists, which only kernels make
-UNFRAMED = ("lead", "lag", "lead with a default", "session_id")
+UNFRAMED = ("lead", "lag", "lead with a default", "session_id", "interpolate")
 
 
 def empty_answer(name):
     """What the function of this name answers."""
+    if name == "histogram":
+        return [0, 0]
     return 0 if name in COUNTS else [] if name in LISTS else 1 if name in RANKS else None
 
 

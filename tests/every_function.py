@@ -6,7 +6,7 @@ import sash
 from sash import functions as sf
 from sash.algebra import Aggregate
 from sash.algebra.catalogue import FUNCTIONS, builtin
-from sash.algebra.catalogue.declaring import COLUMN, CONDITION, CONSTANT, DISTANCE, REQUIRED, SHARE
+from sash.algebra.catalogue.declaring import CALL, COLUMN, CONDITION, CONSTANT, DISTANCE, REQUIRED, SHARE
 from sash.algebra.window_function import RankFunction
 
 INSTEAD = {"bloom_filter": (128, 3), "percentile_cont": ([0.25, 0.5],), "percentile": (0.75,), "lag": (2,)}
@@ -36,6 +36,8 @@ def every_call(column, second=None):
         constants = [each.example for each in taken if each.default is REQUIRED or each.example]
         if declared.takes(CONDITION):
             calls[name] = function(f"{column} is not null")
+        elif declared.takes(CALL):
+            calls[name] = function(column, sf.sum(second))
         elif declared.takes(DISTANCE) and not columns:
             calls[name] = function(sash.col(column))
         elif isinstance(builtin(name, *declared.examples_of_constants), RankFunction):

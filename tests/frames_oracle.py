@@ -61,6 +61,7 @@ class Call:
     order: tuple = ()
     ignore_nulls: bool = False
     fold: object = field(default=None)  # (lift, combine, lower) of an aggregate
+    weight: object = None  # how many times a row counts: a function of it
 
 
 def keys_of(row, order):
@@ -162,6 +163,8 @@ def answer(rows, part, i, places, order, call):
             k = len(found) - n if from_last else n - 1
         return found[k][column] if 0 <= k < len(found) else None
     found = [row for row in found if all(row[name] is not None for name in call.columns)]
+    if call.weight:
+        found = [row for row in found for _ in range(call.weight(row))]
     if call.distinct:
         seen, kept = set(), []
         for row in found:
@@ -183,6 +186,11 @@ def rank(rows, part, i, places, order, call):
     theirs = [(keys_of(rows[part[j]], order), j) for j in places]
     below = sum(key < mine for key, _ in theirs)
     number = sum((key, j) < (mine, i) for key, j in theirs)
+    if call.name == "rank" and call.constants:
+        upto = sum(key <= mine for key, _ in theirs) + (not inside)
+        dense = len({key for key, _ in theirs if key < mine}) + 1
+        by_method = {"min": below + 1, "max": upto, "average": (below + 1 + upto) / 2, "dense": dense}
+        return by_method.get(call.constants[0], number + 1)
     if call.name == "rank":
         return below + 1
     if call.name == "row_number":

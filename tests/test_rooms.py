@@ -168,7 +168,7 @@ def test_importing_sash_brings_in_no_heavy_library(statement):
 
 
 def test_the_facade_has_just_what_it_promises():
-    assert dir(sash) == sorted(sash.__all__)
+    assert dir(sash) == sorted([*sash.__all__, "__version__"])
     for name in sash.__all__:
         assert getattr(sash, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

@@ -68,8 +68,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from sash.version import VERSION
+
+        return VERSION
     if name not in _HOMES:
-        raise AttributeError(f"module 'sash' has no attribute {name!r}")
+        from sash.errors import meant
+
+        hint = "" if name.startswith("_") else meant(name, __all__)
+        raise AttributeError(f"module 'sash' has no attribute {name!r}{hint}")
     module = import_module(_HOMES[name])
     attribute = module if module.__name__ == f"sash.{name}" else getattr(module, name)
     globals()[name] = attribute
@@ -77,4 +84,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

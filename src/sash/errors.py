@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -47,6 +47,18 @@ def column_named(name: str) -> Iterator[None]:
     except SashError as error:
         error.column = name
         raise
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """Words for an error about a name that is not there, if another is like it.
+
+    >>> meant("medain", ["mean", "median"])
+    '; did you mean median?'
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower(), list(names), 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 class SashWarning(UserWarning):

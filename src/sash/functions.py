@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sash.algebra import Call
 from sash.algebra.catalogue import FUNCTIONS, builtin
 from sash.algebra.catalogue import declaring as d
 from sash.algebra.catalogue.describing import described
-from sash.expressions.columns import Foreign, Order, lit  # noqa: F401, an order is part of the vocabulary
+from sash.errors import SashError, meant
+from sash.expressions.columns import Foreign, Order, as_column, lit  # noqa: F401, an order is part of the vocabulary
 from sash.expressions.orders import (  # noqa: F401, part of the vocabulary
     asc,
     asc_nulls_first,
@@ -38,9 +40,19 @@ _ELSEWHERE = {
 }
 
 
+_ORDERS = ("asc", "asc_nulls_first", "asc_nulls_last", "desc", "desc_nulls_first", "desc_nulls_last", "lit")
+__all__ = sorted([*_ORDERS, *(each.name for each in FUNCTIONS.values() if each.in_python)])
+
+
 def __getattr__(name: str) -> Any:
-    hint = f"; use {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+    if name.startswith("_"):
+        raise AttributeError(f"sash.functions has no {name}")
+    hint = f"; use {_ELSEWHERE[name]}" if name in _ELSEWHERE else meant(name, __all__)
     raise AttributeError(f"sash.functions has no {name}{hint}")
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def call_of(declared: d.Function, arguments: dict[str, Any]) -> Call:
@@ -66,17 +78,30 @@ def call_of(declared: d.Function, arguments: dict[str, Any]) -> Call:
         elif parameter.takes in (d.SHARE, d.CONSTANT, d.FROM_LAST):
             value = value.tolist() if hasattr(value, "tolist") else value
             constants.append(tuple(value) if isinstance(value, list) else value)
-        elif parameter.takes == d.OPTIONAL:
-            columns += [] if value is None else [value]
-            constants.append(value is not None)
+        elif parameter.takes in (d.OPTIONAL, d.FREQUENCY):
+            is_there = value is not None if parameter.takes == d.OPTIONAL else is_column(value) or value != 1
+            if is_there:  # behind the other columns of the frame's rows
+                columns.insert([each.takes for each in declared.parameters].count(d.COLUMN), as_column(value))
+            constants.append(is_there)
         elif parameter.takes == d.DEFAULT and value is not None:
             columns.append(lit(value) if isinstance(value, str) else value)
         elif parameter.takes == d.NULLS:
             ignored = value
+        elif parameter.takes == d.CALL:
+            return _of_call(declared, columns, value)
     make = builtin(declared.base or declared.name, *constants)
     call: Call = make(*columns, *declared.weights) if condition is None else _where(make, condition)
     call = call.ignore_nulls() if ignored else call
     return call if declared.then is None else declared.then(call)
+
+
+def _of_call(declared: d.Function, columns: list[Any], inner: Any) -> Call:
+    """The call of a function of another one, which it asks of some rows."""
+    wrong = not isinstance(inner, Call) or getattr(inner.aggregate, "per_row", False) or inner.of_spans
+    if wrong:
+        raise SashError(f'{declared.name} takes a function of a frame, such as sf.sum("x"), got {inner!r}')
+    call: Call = builtin(declared.name, inner.aggregate)(*columns, *inner.columns)
+    return replace(call, condition=inner.condition, unique=inner.unique, order=inner.order, nulls=inner.nulls)
 
 
 def _where(count: Callable[..., Call], condition: Any) -> Call:

@@ -21,6 +21,8 @@ def count(col: Column = "*") -> Call:
     Args:
         col: a column, or ``"*"`` for the rows themselves; ``'*'`` unless given.
 
+    In Python: ``sf.count("x").over(window)``
+
     In SQL: ``count(*)``
     """
 
@@ -31,6 +33,8 @@ def count_if(col: Column) -> Call:
         col: what holds for a row or does not: Spark SQL such as ``"qty > 0"``, or an expression.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is 0.
+
+    In Python: ``sf.count_if("x > 0").over(window)``
 
     In SQL: ``count_if(up)``
     """
@@ -44,7 +48,7 @@ def count_distinct(col: Column, *cols: Column) -> Call:
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is 0.
 
-    In SQL: ``count(distinct trader)``
+    In Python: ``sf.count_distinct("x").over(window)``
     """
 
 def sum(col: Column) -> Call:
@@ -54,6 +58,8 @@ def sum(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.sum("x").over(window)``
 
     In SQL: ``sum(qty)``
     """
@@ -66,7 +72,7 @@ def sum_distinct(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
-    In SQL: ``sum(distinct qty)``
+    In Python: ``sf.sum_distinct("x").over(window)``
     """
 
 def product(col: Column) -> Call:
@@ -76,6 +82,8 @@ def product(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.product("x").over(window)``
 
     In SQL: ``product(qty)``
     """
@@ -88,6 +96,8 @@ def avg(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.avg("x").over(window)``
+
     In SQL: ``avg(price)``
     """
 
@@ -98,6 +108,8 @@ def mean(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.mean("x").over(window)``
 
     In SQL: ``mean(price)``
     """
@@ -110,6 +122,8 @@ def geometric_mean(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.geometric_mean("x").over(window)``
+
     In SQL: ``geometric_mean(price)``
     """
 
@@ -120,6 +134,8 @@ def min(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.min("x").over(window)``
 
     In SQL: ``min(price)``
     """
@@ -132,6 +148,8 @@ def max(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.max("x").over(window)``
+
     In SQL: ``max(price)``
     """
 
@@ -143,6 +161,8 @@ def min_count(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.min_count("x").over(window)``
+
     In SQL: ``min_count(price)``
     """
 
@@ -153,6 +173,8 @@ def max_count(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.max_count("x").over(window)``
 
     In SQL: ``max_count(price)``
     """
@@ -166,6 +188,8 @@ def min_by(col: Column, ord: Column) -> Call:
 
     Rows where ``ord`` is NULL do not count.
 
+    In Python: ``sf.min_by("x", "y").over(window)``
+
     In SQL: ``min_by(trader, price)``
     """
 
@@ -177,6 +201,8 @@ def max_by(col: Column, ord: Column) -> Call:
         ord: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``ord`` is NULL do not count.
+
+    In Python: ``sf.max_by("x", "y").over(window)``
 
     In SQL: ``max_by(trader, price)``
     """
@@ -190,6 +216,8 @@ def arg_min(col: Column, ord: Column) -> Call:
 
     Rows where ``ord`` is NULL do not count.
 
+    In Python: ``sf.arg_min("x", "y").over(window)``
+
     In SQL: ``arg_min(trader, price)``
     """
 
@@ -202,6 +230,8 @@ def arg_max(col: Column, ord: Column) -> Call:
 
     Rows where ``ord`` is NULL do not count.
 
+    In Python: ``sf.arg_max("x", "y").over(window)``
+
     In SQL: ``arg_max(trader, price)``
     """
 
@@ -212,6 +242,8 @@ def range(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.range("x").over(window)``
 
     In SQL: ``range(price)``
     """
@@ -224,6 +256,8 @@ def any(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.any("x").over(window)``
+
     In SQL: ``any(up)``
     """
 
@@ -234,6 +268,8 @@ def some(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.some("x").over(window)``
 
     In SQL: ``some(up)``
     """
@@ -246,6 +282,8 @@ def bool_or(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.bool_or("x").over(window)``
+
     In SQL: ``bool_or(up)``
     """
 
@@ -256,6 +294,8 @@ def every(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.every("x").over(window)``
 
     In SQL: ``every(up)``
     """
@@ -268,6 +308,8 @@ def bool_and(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.bool_and("x").over(window)``
+
     In SQL: ``bool_and(up)``
     """
 
@@ -278,6 +320,8 @@ def bit_and(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.bit_and("x").over(window)``
 
     In SQL: ``bit_and(qty)``
     """
@@ -290,6 +334,8 @@ def bit_or(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.bit_or("x").over(window)``
+
     In SQL: ``bit_or(qty)``
     """
 
@@ -300,6 +346,8 @@ def bit_xor(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.bit_xor("x").over(window)``
 
     In SQL: ``bit_xor(qty)``
     """
@@ -312,6 +360,8 @@ def var_pop(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.var_pop("x").over(window)``
+
     In SQL: ``var_pop(price)``
     """
 
@@ -322,6 +372,8 @@ def var_samp(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.var_samp("x").over(window)``
 
     In SQL: ``var_samp(price)``
     """
@@ -334,6 +386,8 @@ def variance(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.variance("x").over(window)``
+
     In SQL: ``variance(price)``
     """
 
@@ -344,6 +398,8 @@ def stddev_pop(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.stddev_pop("x").over(window)``
 
     In SQL: ``stddev_pop(price)``
     """
@@ -356,6 +412,8 @@ def stddev_samp(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.stddev_samp("x").over(window)``
+
     In SQL: ``stddev_samp(price)``
     """
 
@@ -366,6 +424,8 @@ def stddev(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.stddev("x").over(window)``
 
     In SQL: ``stddev(price)``
     """
@@ -378,6 +438,8 @@ def std(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.std("x").over(window)``
+
     In SQL: ``std(price)``
     """
 
@@ -389,6 +451,8 @@ def skewness(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.skewness("x").over(window)``
+
     In SQL: ``skewness(price)``
     """
 
@@ -399,6 +463,8 @@ def kurtosis(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.kurtosis("x").over(window)``
 
     In SQL: ``kurtosis(price)``
     """
@@ -412,6 +478,8 @@ def covar_pop(col1: Column, col2: Column) -> Call:
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.covar_pop("x", "y").over(window)``
+
     In SQL: ``covar_pop(price, qty)``
     """
 
@@ -423,6 +491,8 @@ def covar_samp(col1: Column, col2: Column) -> Call:
         col2: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.covar_samp("x", "y").over(window)``
 
     In SQL: ``covar_samp(price, qty)``
     """
@@ -436,6 +506,8 @@ def corr(col1: Column, col2: Column) -> Call:
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.corr("x", "y").over(window)``
+
     In SQL: ``corr(price, qty)``
     """
 
@@ -447,6 +519,8 @@ def regr_count(y: Column, x: Column) -> Call:
         x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is 0.
+
+    In Python: ``sf.regr_count("x", "y").over(window)``
 
     In SQL: ``regr_count(price, qty)``
     """
@@ -460,6 +534,8 @@ def regr_r2(y: Column, x: Column) -> Call:
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.regr_r2("x", "y").over(window)``
+
     In SQL: ``regr_r2(price, n)``
     """
 
@@ -471,6 +547,8 @@ def regr_slope(y: Column, x: Column) -> Call:
         x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.regr_slope("x", "y").over(window)``
 
     In SQL: ``regr_slope(price, n)``
     """
@@ -484,6 +562,8 @@ def regr_intercept(y: Column, x: Column) -> Call:
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.regr_intercept("x", "y").over(window)``
+
     In SQL: ``regr_intercept(price, n)``
     """
 
@@ -495,6 +575,8 @@ def regr_avgx(y: Column, x: Column) -> Call:
         x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.regr_avgx("x", "y").over(window)``
 
     In SQL: ``regr_avgx(price, qty)``
     """
@@ -508,6 +590,8 @@ def regr_avgy(y: Column, x: Column) -> Call:
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.regr_avgy("x", "y").over(window)``
+
     In SQL: ``regr_avgy(price, qty)``
     """
 
@@ -519,6 +603,8 @@ def regr_sxx(y: Column, x: Column) -> Call:
         x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.regr_sxx("x", "y").over(window)``
 
     In SQL: ``regr_sxx(price, n)``
     """
@@ -532,6 +618,8 @@ def regr_syy(y: Column, x: Column) -> Call:
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.regr_syy("x", "y").over(window)``
+
     In SQL: ``regr_syy(price, n)``
     """
 
@@ -543,6 +631,8 @@ def regr_sxy(y: Column, x: Column) -> Call:
         x: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where one of the columns is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.regr_sxy("x", "y").over(window)``
 
     In SQL: ``regr_sxy(price, n)``
     """
@@ -558,6 +648,8 @@ def ewm_avg(col: Column, half_life: Any, by: Column | None = None) -> Call:
         half_life: a distance in the window's order: a number, an interval such as ``"30 minutes"``, or a column.
         by: a column by its name, or an expression such as ``sash.col("qty") * 2``, or None; ``None`` unless given.
 
+    In Python: ``sf.ewm_avg("x", 2).over(window)``
+
     In SQL: ``ewm_avg(price, 2)``
     """
 
@@ -572,7 +664,24 @@ def time_weighted_avg(col: Column, method: str = "previous", by: Column | None =
         method: a constant: a text; ``'previous'`` unless given.
         by: a column by its name, or an expression such as ``sash.col("qty") * 2``, or None; ``None`` unless given.
 
+    In Python: ``sf.time_weighted_avg("x").over(window)``
+
     In SQL: ``time_weighted_avg(price)``
+    """
+
+def interpolate(col: Column, by: Column | None = None) -> Call:
+    """The value, or where it is NULL that of the straight line from the last known row to the next.
+
+    NULL before the first known row and after the last one. All rows of the partition are looked at, whatever
+    the frame, as by ``lead`` and ``lag``. The line is over the first key of the window's order, or over ``by``.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        by: a column by its name, or an expression such as ``sash.col("qty") * 2``, or None; ``None`` unless given.
+
+    In Python: ``sf.interpolate("x").over(window)``
+
+    In SQL: ``interpolate(qty)``
     """
 
 def first(col: Column, ignorenulls: bool = False) -> Call:
@@ -583,6 +692,8 @@ def first(col: Column, ignorenulls: bool = False) -> Call:
         ignorenulls: whether NULLs are passed over; ``False`` unless given.
 
     NULLs are values like others; ``ignorenulls=True`` passes over them.
+
+    In Python: ``sf.first("x").over(window)``
 
     In SQL: ``first(qty)``
     """
@@ -596,6 +707,8 @@ def last(col: Column, ignorenulls: bool = False) -> Call:
 
     NULLs are values like others; ``ignorenulls=True`` passes over them.
 
+    In Python: ``sf.last("x").over(window)``
+
     In SQL: ``last(qty)``
     """
 
@@ -607,6 +720,8 @@ def any_value(col: Column, ignoreNulls: bool | None = None) -> Call:
         ignoreNulls: whether NULLs are passed over; ``None`` unless given.
 
     NULLs are values like others; ``ignoreNulls=True`` passes over them.
+
+    In Python: ``sf.any_value("x").over(window)``
 
     In SQL: ``any_value(sym)``
     """
@@ -620,6 +735,8 @@ def first_n(col: Column, n: int) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
 
+    In Python: ``sf.first_n("x", 2).over(window)``
+
     In SQL: ``first_n(price, 2)``
     """
 
@@ -631,6 +748,8 @@ def last_n(col: Column, n: int) -> Call:
         n: a constant: a whole number.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
+
+    In Python: ``sf.last_n("x", 2).over(window)``
 
     In SQL: ``last_n(price, 2)``
     """
@@ -644,6 +763,8 @@ def ith_youngest(col: Column, i: int) -> Call:
 
     NULLs are values like others.
 
+    In Python: ``sf.ith_youngest("x", 2).over(window)``
+
     In SQL: ``ith_youngest(price, 2)``
     """
 
@@ -654,6 +775,8 @@ def collect(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
+
+    In Python: ``sf.collect("x").over(window)``
 
     In SQL: ``collect(qty)``
     """
@@ -666,6 +789,8 @@ def collect_list(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
 
+    In Python: ``sf.collect_list("x").over(window)``
+
     In SQL: ``collect_list(qty)``
     """
 
@@ -676,6 +801,8 @@ def array_agg(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
+
+    In Python: ``sf.array_agg("x").over(window)``
 
     In SQL: ``array_agg(qty)``
     """
@@ -688,6 +815,8 @@ def collect_distinct(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
 
+    In Python: ``sf.collect_distinct("x").over(window)``
+
     In SQL: ``collect_distinct(sym)``
     """
 
@@ -698,6 +827,8 @@ def collect_set(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
+
+    In Python: ``sf.collect_set("x").over(window)``
 
     In SQL: ``collect_set(sym)``
     """
@@ -711,7 +842,7 @@ def concat(col: Column, separator: str = "") -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
-    In SQL: ``string_agg(sym, '-')``
+    In Python: ``sf.concat("x").over(window)``
     """
 
 def listagg(col: Column, delimiter: str = "") -> Call:
@@ -722,6 +853,8 @@ def listagg(col: Column, delimiter: str = "") -> Call:
         delimiter: a constant: a text; ``''`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.listagg("x").over(window)``
 
     In SQL: ``listagg(trader, ', ') within group (order by n desc)``
     """
@@ -735,6 +868,8 @@ def string_agg(col: Column, delimiter: str = "") -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.string_agg("x").over(window)``
+
     In SQL: ``string_agg(trader, ', ')``
     """
 
@@ -746,6 +881,8 @@ def ith_smallest(col: Column, i: int) -> Call:
         i: a constant: a whole number.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.ith_smallest("x", 2).over(window)``
 
     In SQL: ``ith_smallest(price, 2)``
     """
@@ -759,6 +896,8 @@ def top_k(col: Column, k: int) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is an empty list.
 
+    In Python: ``sf.top_k("x", 3).over(window)``
+
     In SQL: ``top_k(price, 2)``
     """
 
@@ -769,6 +908,8 @@ def moment_sketch(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.moment_sketch("x").over(window)``
 
     In SQL: ``moment_sketch(price)``
     """
@@ -782,6 +923,8 @@ def moment_quantile(col: Column, p: float) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.moment_quantile("x", 0.25).over(window)``
+
     In SQL: ``moment_quantile(price, 0.5)``
     """
 
@@ -794,6 +937,8 @@ def bloom_filter(col: Column, bits: int = 512, hashes: int = 4) -> Call:
         hashes: a constant: a whole number; ``4`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.bloom_filter("x").over(window)``
 
     In SQL: ``bloom_filter(qty, 64)``
     """
@@ -811,6 +956,8 @@ def kll_percentile(col: Column, percentage: Any, k: int = 200) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.kll_percentile("x", 0.25).over(window)``
+
     In SQL: ``kll_percentile(price, 0.5)``
     """
 
@@ -825,6 +972,8 @@ def hll_count_distinct(col: Column, lg_k: int = 12) -> Call:
         lg_k: a constant: a whole number; ``12`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is 0.
+
+    In Python: ``sf.hll_count_distinct("x").over(window)``
 
     In SQL: ``hll_count_distinct(trader)``
     """
@@ -842,14 +991,23 @@ def frequent_items(col: Column, n: int, lg_k: int = 10) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.frequent_items("x", 2).over(window)``
+
     In SQL: ``frequent_items(sym, 1)``
     """
 
-def rank(*values: Column) -> Call:
+def rank(*values: Column, method: str = "min") -> Call:
     """One more than the number of rows that come before; given values, the rank that a row with these would have.
+
+    ``method`` says what rows that are equal in the order share: ``"min"``, ``"max"`` or ``"average"`` of the
+    places that they have together; ``"dense"`` counts different values, and with ``"first"`` each has a place
+    of its own, as they came.
 
     Args:
         *values: columns by their names, or expressions.
+        method: a constant: a text; ``'min'`` unless given.
+
+    In Python: ``sf.rank().over(window)``
 
     In SQL: ``rank()``
     """
@@ -860,11 +1018,15 @@ def dense_rank(*values: Column) -> Call:
     Args:
         *values: columns by their names, or expressions.
 
+    In Python: ``sf.dense_rank().over(window)``
+
     In SQL: ``dense_rank()``
     """
 
 def row_number() -> Call:
     """The place of the row, counted from 1; rows that are equal in the order keep the window's.
+
+    In Python: ``sf.row_number().over(window)``
 
     In SQL: ``row_number()``
     """
@@ -875,6 +1037,8 @@ def percent_rank(*values: Column) -> Call:
     Args:
         *values: columns by their names, or expressions.
 
+    In Python: ``sf.percent_rank().over(window)``
+
     In SQL: ``percent_rank()``
     """
 
@@ -884,6 +1048,8 @@ def cume_dist(*values: Column) -> Call:
     Args:
         *values: columns by their names, or expressions.
 
+    In Python: ``sf.cume_dist().over(window)``
+
     In SQL: ``cume_dist()``
     """
 
@@ -892,6 +1058,8 @@ def ntile(n: int) -> Call:
 
     Args:
         n: a constant: a whole number.
+
+    In Python: ``sf.ntile(3).over(window)``
 
     In SQL: ``ntile(2)``
     """
@@ -905,6 +1073,8 @@ def first_value(col: Column, ignoreNulls: bool | None = None) -> Call:
 
     NULLs are values like others; ``.ignore_nulls()`` passes over them.
 
+    In Python: ``sf.first_value("x").over(window)``
+
     In SQL: ``first_value(qty)``
     """
 
@@ -916,6 +1086,8 @@ def last_value(col: Column, ignoreNulls: bool | None = None) -> Call:
         ignoreNulls: whether NULLs are passed over; ``None`` unless given.
 
     NULLs are values like others; ``.ignore_nulls()`` passes over them.
+
+    In Python: ``sf.last_value("x").over(window)``
 
     In SQL: ``last_value(qty)``
     """
@@ -931,6 +1103,8 @@ def nth_value(col: Column, offset: int, ignoreNulls: bool | None = False, *, fro
 
     NULLs are values like others; ``.ignore_nulls()`` passes over them.
 
+    In Python: ``sf.nth_value("x", 2).over(window)``
+
     In SQL: ``nth_value(qty, 2)``
     """
 
@@ -943,6 +1117,8 @@ def lead(col: Column, offset: int = 1, default: Any = None) -> Call:
         default: what is answered where there is no such row: a constant, or a column; ``None`` unless given.
 
     NULLs are values like others; ``.ignore_nulls()`` passes over them.
+
+    In Python: ``sf.lead("x").over(window)``
 
     In SQL: ``lead(qty)``
     """
@@ -957,53 +1133,74 @@ def lag(col: Column, offset: int = 1, default: Any = None) -> Call:
 
     NULLs are values like others; ``.ignore_nulls()`` passes over them.
 
+    In Python: ``sf.lag("x").over(window)``
+
     In SQL: ``lag(qty)``
     """
 
-def percentile_disc(col: Column, percentage: Any) -> Call:
+def percentile_disc(col: Column, percentage: Any, weight: Column | None = None) -> Call:
     """The first value at or below which a share of the rows lies.
+
+    With a ``weight``, a number of at least 0, it is a share of the weight of all rows.
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
         percentage: a share between 0 and 1, several in a list, or a column.
+        weight: a column by its name, or an expression such as ``sash.col("qty") * 2``, or None; ``None`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.percentile_disc("x", 0.25).over(window)``
 
     In SQL: ``percentile_disc(0.25) within group (order by price)``
     """
 
-def percentile_cont(col: Column, percentage: Any) -> Call:
+def percentile_cont(col: Column, percentage: Any, weight: Column | None = None) -> Call:
     """The value below which a share of the rows lies, between two of them if need be.
+
+    With a ``weight``, a whole number of at least 0, a row counts as if it came so many times.
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
         percentage: a share between 0 and 1, several in a list, or a column.
+        weight: a column by its name, or an expression such as ``sash.col("qty") * 2``, or None; ``None`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.percentile_cont("x", 0.25).over(window)``
 
     In SQL: ``percentile_cont(0.25) within group (order by price)``
     """
 
-def percentile(col: Column, percentage: Any, frequency: int = 1) -> Call:
+def percentile(col: Column, percentage: Any, frequency: Column | int = 1) -> Call:
     """The value below which a share of the rows lies: another name of ``percentile_cont``.
+
+    With a ``frequency``, a whole number of at least 0, a row counts as if it came so many times.
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
         percentage: a share between 0 and 1, several in a list, or a column.
-        frequency: a constant: a whole number; ``1`` unless given.
+        frequency: how many times a row counts: a whole number, or a column; ``1`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.percentile("x", 0.25).over(window)``
 
     In SQL: ``percentile(price, 0.25)``
     """
 
-def median(col: Column) -> Call:
+def median(col: Column, weight: Column | None = None) -> Call:
     """The value in the middle, or the mean of the two.
+
+    With a ``weight``, a whole number of at least 0, a row counts as if it came so many times.
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        weight: a column by its name, or an expression such as ``sash.col("qty") * 2``, or None; ``None`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.median("x").over(window)``
 
     In SQL: ``median(price)``
     """
@@ -1015,6 +1212,8 @@ def mad(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.mad("x").over(window)``
 
     In SQL: ``mad(price)``
     """
@@ -1028,6 +1227,8 @@ def mode(col: Column, deterministic: bool = True) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.mode("x").over(window)``
+
     In SQL: ``mode(sym)``
     """
 
@@ -1038,6 +1239,8 @@ def entropy(col: Column) -> Call:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
+
+    In Python: ``sf.entropy("x").over(window)``
 
     In SQL: ``entropy(sym)``
     """
@@ -1052,17 +1255,23 @@ def session_id(gap: Any) -> Call:
     Args:
         gap: a distance in the window's order: a number, an interval such as ``"30 minutes"``, or a column.
 
+    In Python: ``sf.session_id("30 minutes").over(window)``
+
     In SQL: ``session_id(2)``
     """
 
 def max_concurrent() -> Call:
     """Of spans: how many there were at one moment of the window, at most.
 
+    In Python: ``sf.max_concurrent()``
+
     In SQL: ``max_concurrent()``
     """
 
 def covered() -> Call:
     """Of spans: how much of the window's time at least one of them covers, as an interval.
+
+    In Python: ``sf.covered()``
 
     In SQL: ``covered()``
     """
@@ -1075,5 +1284,38 @@ def time_avg(col: Column) -> Call:
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
+    In Python: ``sf.time_avg("x")``
+
     In SQL: ``time_avg(load)``
+    """
+
+def histogram(col: Column, edges: Any) -> Call:
+    """How many values lie between each two of the ``edges``, as a list.
+
+    As in NumPy, a value at an edge counts for what is above it, one at the last edge for what is below. Others
+    and NaN do not count: let the edges begin with ``-inf`` and end with ``inf`` to count all.
+
+    Args:
+        col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        edges: a constant: a value.
+
+    Rows where ``col`` is NULL do not count; where no other row is left, the answer is a list of zeros.
+
+    In Python: ``sf.histogram("x", [0.0, 5.0, 10.0]).over(window)``
+
+    In SQL: ``histogram(price, array(4, 6, 8))``
+    """
+
+def by_bucket(category: Column, function: Call) -> Call:
+    """A function of the rows of each category, such as ``sf.sum("x")``, as a map by category.
+
+    A category is there where the frame has a row of it; rows whose category is NULL are in none.
+
+    Args:
+        category: a column by its name, or an expression such as ``sash.col("qty") * 2``.
+        function: a function without a window, such as ``sf.sum("x")``.
+
+    Rows where ``category`` is NULL do not count; where no other row is left, the answer is an empty map.
+
+    In Python: ``sf.by_bucket("x", sf.sum("x")).over(window)``
     """

@@ -31,6 +31,7 @@ PARAMETERS = {
     "kll_percentile": (0.5,),
     "frequent_items": (3,),
     "ewm_avg": (2,),
+    "histogram": ((1.0, 30.0, 60.0),),
 }
 ALL = {name: builtin(name, *PARAMETERS.get(name, ())) for name in AGGREGATES}
 

@@ -147,6 +147,23 @@ def test_ranks(name, data, table, window):
     check(table, window, call, ask)
 
 
+@given(data=st.data(), table=tables(), window=windows())
+def test_ranks_of_equal_rows(data, table, window):
+    method = data.draw(st.sampled_from(["min", "max", "average", "dense", "first"]))
+    call, ask = data.draw(modified(oracle.Call("rank", constants=(method,)), sf.rank(method=method), order=True))
+    check(table, window, call, ask)
+
+
+@given(data=st.data(), table=tables(), window=windows(), column=st.sampled_from(["v", "q"]))
+def test_quantiles_of_rows_that_count_several_times(data, table, window, column):
+    name = data.draw(st.sampled_from(["median", "percentile_disc", "percentile_cont"]))
+    constants = () if name == "median" else (data.draw(st.sampled_from([0.0, 0.07, 0.25, 0.5, 0.9, 1.0])),)
+    ask = getattr(sf, name)(column, *constants, weight=sash.col("q") * sash.col("q") % 5)
+    call, ask = data.draw(modified(oracle.Call(name, (column, "q"), constants), ask))
+    call.weight = lambda row: row["q"] ** 2 % 5
+    check(table, window, call, ask)
+
+
 @given(data=st.data(), table=tables(), window=windows(), column=st.sampled_from(["s", "v", "q"]))
 def test_values_of_other_rows(data, table, window, column):
     name = data.draw(st.sampled_from(["first_value", "last_value", "nth_value"]))

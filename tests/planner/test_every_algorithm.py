@@ -24,6 +24,7 @@ from sash.kernels.algorithm import (
     FOLD,
     MODE,
     SELECT,
+    WEIGHTED,
 )
 from sash.planner import algorithms
 from sash.planner.declared import OPERATIONS
@@ -66,6 +67,7 @@ ASKED = {
         (sf.sum("v").distinct(), Call("sum", ("v",), distinct=True, fold=SUM)),
     ],
     DISTINCT_SELECT: [(sf.median("q").distinct(), Call("median", ("q",), distinct=True))],
+    WEIGHTED: [(sf.median("v", sash.col("i") % 3), Call("median", ("v",), weight=lambda row: row["i"] % 3))],
     DENSE: [(sf.dense_rank().order_by("v"), Call("dense_rank", order=OWN)), (sf.dense_rank(), Call("dense_rank"))],
     MODE: [(sf.mode("q"), Call("mode", ("q",)))],
     ENTROPY: [(sf.entropy("q"), Call("entropy", ("q",)))],

@@ -50,9 +50,26 @@ def test_a_row_that_there_is_not(spark):
     still_answers(spark)
 
 
-def test_plain_python_is_refused_before_anything_runs(spark):
-    """Survived an aggregate that only runs in memory."""
-    assert "compiled=False does not run on Spark" in told(spark, wrong.ENDLESS.but(compiled=False)("x"), BY_KEY)
+def test_plain_python_that_fails_is_refused_before_anything_runs(spark):
+    """Survived an aggregate whose type cannot be told."""
+    failing = sash.Aggregate("failing", lift=lambda x: 1 // 0, combine=lambda a, b: a, compiled=False)
+    with pytest.warns(sash.errors.SashWarning, match="as plain Python in the tasks"):
+        said = told(spark, failing("x"), BY_KEY)
+    assert "failing must answer rows that are made up" in said
+    assert "ZeroDivisionError" in said
+
+
+def test_plain_python_runs_in_tasks_and_says_that_it_is_slow(spark):
+    """The longest text of a frame, whose state no compiler takes."""
+    longest = sash.Aggregate("longest", lift=lambda s: s, combine=lambda a, b: b if len(b) > len(a) else a,
+                             lower=lambda s: s.upper(), takes="values", compiled=False)  # fmt: skip
+    rows = [(1, 1, "a"), (1, 2, "ccc"), (1, 3, "bb"), (2, 1, None), (2, 2, "dd")]
+    window = sash.Window.partitionBy("k").orderBy("o").rowsBetween(-1, 0)
+    with pytest.warns(sash.errors.SashWarning, match="longest.s. runs as plain Python in the tasks of Spark"):
+        answers = sash.withColumns(
+            spark.createDataFrame(rows, "k int, o int, s string"), {"l": longest("s").over(window)}
+        )
+    assert [row.l for row in answers.orderBy("k", "o").collect()] == ["A", "CCC", "CCC", None, "DD"]
 
 
 def computing_workers():

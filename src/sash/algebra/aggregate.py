@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from sash.algebra.call import TIME, Call
 from sash.errors import SashError
 
-TAKES = ("numbers", "order", "integers", "texts", "values", "limbs", "times")
+TAKES = ("numbers", "order", "integers", "texts", "values", "limbs", "times", "hashes")
 ENDS = ("first", "last", "smallest", "largest")
 
 State = Any  # a scalar or a nested tuple of scalars: integers, floats, booleans
@@ -49,7 +49,8 @@ class Aggregate:
             type that has an order will do; ``"integers"``; ``"texts"``; ``"values"``, which are Python's own, of any
             type; ``"limbs"``, four for each whole number of 128 bits; ``"times"``, numbers but for the last column,
             which is the time of the row, lifted as the whole number that Arrow keeps: where a call does not give it,
-            it is the first key of the window's order, or the stream's ``time``.
+            it is the first key of the window's order, or the stream's ``time``; ``"hashes"``, a whole number of 64 bits
+            for each value of any type, the same wherever the values are equal, in every process.
         gives_input: whether answers are values of the column, and so of its type.
         exact: whether rows give the very same answer in any order, as long as no value is a float.
         unique: whether each value is taken once.

@@ -157,10 +157,12 @@ class Call:
         inside = ("distinct " if self.unique else "") + ", ".join(
             str(each) for each in (*self.columns, *constants) if str(each) not in (*WEIGHTS, TIME)
         )
-        if self.order:
+        if (inner := getattr(self.aggregate, "inner", None)) is not None:
+            inside = f"{self.columns[0]}, {replace(self, aggregate=inner, columns=self.columns[1:], condition=None)}"
+        elif self.order:
             inside = f"{inside} order by {', '.join(map(str, self.order))}".lstrip()
         text = f"{self.aggregate.name}({inside})"
-        if self.nulls != NULLS:
+        if self.nulls != NULLS and inner is None:
             text += f" {self.nulls} nulls"
         return text if self.condition is None else f"{text} filter (where {self.condition})"
 

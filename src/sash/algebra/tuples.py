@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -12,3 +13,16 @@ def replaced(state: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
     (1, 9, 3)
     """
     return (*state[:index], value, *state[index + 1 :])
+
+
+def elementwise(function: Callable[[Any, Any], Any], length: int) -> Callable[[Any, Any], Any]:
+    """A ``combine`` of two tuples of one length, item by item, such as of registers by ``max``.
+
+    It is written out: a compiled loop over tuples would take many times as long.
+
+    >>> elementwise(max, 3)((1, 5, 0), (2, 2, 2))
+    (2, 5, 2)
+    """
+    items = "".join(f"function(a[{i}], b[{i}]), " for i in range(length))
+    combine: Callable[[Any, Any], Any] = eval(f"lambda a, b: ({items})", {"function": function})
+    return combine

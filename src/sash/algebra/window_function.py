@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from sash.algebra.call import Call
+from sash.algebra.call import TIME, Call
 from sash.errors import SashError
 
 MANY = 1000
@@ -79,6 +79,7 @@ class WindowFunction:
 
 
 BEFORE, ITSELF, EQUALS, VALUES = "before its equals", "before itself", "up to its equals", "values before"
+AROUND = "before its equals, and up to them"  # the sum of both
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,9 +87,9 @@ class RankFunction(WindowFunction):
     """A rank of the row, or of values that are given, among the rows of the frame.
 
     ``counts`` says which rows it counts: those before the row's equals, before the row itself, up to its last equal,
-    or the different values before it. ``lower`` makes the answer of that count: of the rows counted, the rows of the
-    frame, whether the row is not one of them, and the parameters; NumPy arrays to the answers and whether each is not
-    NULL. Without it the answer is one more than the count.
+    the first and the last of these together, or the different values before it. ``lower`` makes the answer of that
+    count: of the rows counted, the rows of the frame, whether the row is not one of them, and the parameters; NumPy
+    arrays to the answers and whether each is not NULL. Without it the answer is one more than the count.
     """
 
     columns: tuple[int, int] = (0, MANY)
@@ -138,15 +139,27 @@ class ShiftFunction(WindowFunction):
 
 @dataclass(frozen=True, repr=False)
 class QuantileFunction(WindowFunction):
-    """A value below which a share of the rows lies: one of the values where ``discrete``."""
+    """A value below which a share of the rows lies: one of the values where ``discrete``.
 
-    columns: tuple[int, int] = (1, 2)
+    Where it is ``weighted``, the second column says how much each row weighs.
+    """
+
+    columns: tuple[int, int] = (1, 3)
     ordered: bool = True
     distinct: bool = True
     exact: bool = True
     discrete: bool = False
+    weighted: bool = False
 
-    of_frame: ClassVar[int] = 1
+    @property
+    def of_frame(self) -> int:  # type: ignore[override]
+        """The values, and their weights; a share may be of the row that asks."""
+        return 1 + self.weighted
+
+    @property
+    def no_distinct(self) -> str | None:
+        """Why it cannot be distinct, or None."""
+        return f"{self.name} with a weight cannot be distinct" if self.weighted else None
 
 
 @dataclass(frozen=True, repr=False)
@@ -192,6 +205,43 @@ class SessionFunction(WindowFunction):
 
     per_row: ClassVar[bool] = True
     by_row: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, repr=False)
+class Interpolation(WindowFunction):
+    """The value of the row, or one between those of the rows around it, by the time that its last column says."""
+
+    columns: tuple[int, int] = (2, 2)
+    framed: bool = False
+
+    per_row: ClassVar[bool] = True
+    by_row: ClassVar[bool] = False
+
+    def __call__(self, *columns: Any) -> Call:
+        """The function of a column, and of the time, which may be the window's."""
+        return super().__call__(*columns, *[TIME] * (len(columns) == 1))
+
+
+@dataclass(frozen=True, repr=False)
+class BucketFunction(WindowFunction):
+    """A function of the rows of each category: the first column is the category, the others are the function's."""
+
+    columns: tuple[int, int] = (1, MANY)
+    inner: Any = None
+
+    @property
+    def of_frame(self) -> int:  # type: ignore[override]
+        """The category, and what the function reads of the frame's rows."""
+        return 1 + int(getattr(self.inner, "of_frame", MANY))
+
+    @property
+    def ignores_nulls(self) -> bool:
+        """Whether the function can be told to ignore NULLs."""
+        return bool(self.inner.ignores_nulls)
+
+    def counted(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A row counts that has a category."""
+        return columns[:1]
 
 
 @dataclass(frozen=True, repr=False)

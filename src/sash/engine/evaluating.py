@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -11,9 +11,11 @@ import pyarrow as pa
 
 from sash.algebra import Aggregate
 from sash.algebra.window_function import (
+    BucketFunction,
     CountDistinct,
     Deviation,
     Entropy,
+    Interpolation,
     Mode,
     QuantileFunction,
     RankFunction,
@@ -22,8 +24,10 @@ from sash.algebra.window_function import (
     ValueFunction,
 )
 from sash.engine.answering.asking import Evaluation, Question
+from sash.engine.answering.buckets import bucketed
 from sash.engine.answering.folds import aggregate
 from sash.engine.answering.frequencies import count_distinct, frequency
+from sash.engine.answering.gaps import interpolated
 from sash.engine.answering.lists import listed
 from sash.engine.answering.quantiles import quantile
 from sash.engine.answering.ranks import rank
@@ -44,7 +48,7 @@ from sash.planner import Choice, Plan, Sorting, Step, choose
 from sash.windows import WindowSpec
 from sash.windows.over import Over
 
-FAMILIES = {
+FAMILIES: dict[type, Callable[[Question], Evaluation]] = {
     RankFunction: rank,
     ValueFunction: value,
     ShiftFunction: shift,
@@ -54,6 +58,8 @@ FAMILIES = {
     Entropy: frequency,
     CountDistinct: count_distinct,
     SessionFunction: session,
+    Interpolation: interpolated,
+    BucketFunction: lambda question: bucketed(question, evaluation_of),
 }
 NOTHING: Mapping[str, Elsewhere] = MappingProxyType({})
 

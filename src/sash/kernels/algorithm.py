@@ -11,6 +11,7 @@ one signature:
 | distinct | ``(values, bounds) -> counts`` |
 | distinct fold | ``(aggregate, columns, values, bounds, groups) -> Answered`` |
 | distinct select | ``(ranked, values, bounds, k) -> ranks, and those after them`` |
+| weighted select | ``(ranked, bounds, weights, asked) -> ranks, and those after them`` |
 | dense rank | ``(codes, values, bounds, own_code) -> ranks`` |
 | mode | ``(codes, bounds, distinct) -> codes`` |
 | entropy | ``(codes, bounds, distinct) -> entropies`` |
@@ -35,7 +36,7 @@ from sash.windows.bounds import ARBITRARY, MONOTONIC
 
 FOLD, SELECT, COUNT, DISTINCT, DISTINCT_FOLD = "fold", "select", "count", "distinct", "distinct fold"
 DISTINCT_SELECT, DENSE, MODE, ENTROPY = "distinct select", "dense rank", "mode", "entropy"
-COVER, EVENTS, SESSIONS = "cover", "windows of events", "sessions"
+COVER, EVENTS, SESSIONS, WEIGHTED = "cover", "windows of events", "sessions", "weighted select"
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,25 @@ from sash.kernels.algorithm import (
     FOLD,
     MODE,
     SELECT,
+    WEIGHTED,
     Algorithm,
     Task,
     declared,
 )
 
 ROOMS = (fifo, structures, operations, spans)
-OPERATIONS = (FOLD, SELECT, COUNT, DISTINCT, DISTINCT_FOLD, DISTINCT_SELECT, DENSE, MODE, ENTROPY)  # of frames
+OPERATIONS = (
+    FOLD,
+    SELECT,
+    COUNT,
+    DISTINCT,
+    DISTINCT_FOLD,
+    DISTINCT_SELECT,
+    WEIGHTED,
+    DENSE,
+    MODE,
+    ENTROPY,
+)  # of frames
 
 
 @cache

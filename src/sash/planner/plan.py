@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sash.planner.choosing import Choice
+from sash.planner.in_words import InWords
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Composed:
         return f"{self.expression}, of {', '.join(self.parts)}" if self.parts else self.expression
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(InWords):
     """A plan: ``str`` says it in words, ``chosen`` maps each column to its algorithm."""
 
     rows: int
@@ -72,5 +73,3 @@ class Plan:
                 lines += [f"    taken from the columns above: {', '.join(step.shares)}"] if step.shares else []
         lines += [f"{each.column} = {each.words}" for each in self.composed]
         return "\n".join(lines)
-
-    __repr__ = __str__

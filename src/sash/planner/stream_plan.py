@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sash.planner.choosing import Choice
+from sash.planner.in_words import InWords
 
 WIDTH = 64  # characters of the drawing
 
@@ -22,8 +23,8 @@ class QueryStep:
     source: str = ""
 
 
-@dataclass(frozen=True)
-class StreamPlan:
+@dataclass(frozen=True, repr=False)
+class StreamPlan(InWords):
     """A plan: ``str`` says it in words, ``chosen`` maps each query to its algorithm, ``slicer`` is how it is cut."""
 
     slicer: str
@@ -57,8 +58,6 @@ class StreamPlan:
             lines += [f"    {choice.name}: {choice.words}" + (" (as asked)" if choice.by_using else "")
                       for choice in step.choices]  # fmt: skip
         return "\n".join([*lines, *self.drawing])
-
-    __repr__ = __str__
 
 
 def drawn(marks: dict[str, list[int]], span: int, scale: str) -> tuple[str, ...]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -15,8 +19,9 @@ from sash.engine.ranges import KeyOrder, reach
 from sash.engine.ranges import together as reaching
 from sash.engine.spilling import Ranges, scratch
 from sash.engine.spilling import answers as spilling
-from sash.errors import SashError
+from sash.errors import SashError, SashWarning, outside
 from sash.version import VERSION
+from sash.windows import WindowSpec
 from sash.windows.over import Over
 
 
@@ -116,12 +121,53 @@ def types_of(columns: dict[str, Over], schema: pa.Schema) -> dict[str, pa.DataTy
     out = evaluate(schema.empty_table(), columns)
     types = {name: out.schema.field(name).type for name in columns}
     for name, dtype in types.items():
+        if not getattr(columns[name].call.aggregate, "compiled", True):
+            types[name] = dtype = tried_type(name, columns[name], schema)
         if pa.types.is_null(dtype):
-            compiled = getattr(columns[name].call.aggregate, "compiled", True)
-            if not compiled:
-                raise SashError(f"{name}: an aggregate with compiled=False does not run on Spark, only in memory")
             raise SashError(f"{name}: Spark must know the type of the answer; a column of nothing but NULL has none")
     return types
+
+
+def tried_type(name: str, over: Over, schema: pa.Schema) -> pa.DataType:
+    """The type that plain Python answers in, told by asking it of two rows that are made up; says that it is slow."""
+    call = over.call
+    warnings.warn(
+        f"{call} runs as plain Python in the tasks of Spark, since compiled=False: microseconds for each combine",
+        SashWarning,
+        stacklevel=outside(),
+    )
+    if over.window.others is None:
+        over = replace(over, call=replace(call, condition=None), window=WindowSpec())
+    rows = pa.table([_made_up(field.type) for field in schema], schema=schema)
+    try:
+        return evaluate(rows, {name: over}).schema.field(name).type
+    except Exception as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise SashError(
+            f"{name}: {call.aggregate.name} must answer rows that are made up, such as 1 and 2, by which the type of "
+            f"its answers is told; it raised {type(error).__name__}: {said}"
+        ) from None
+
+
+def _made_up(dtype: pa.DataType) -> pa.Array:
+    """Two values of a type, or NULLs."""
+    tries: tuple[list[Any], ...] = (
+        [1, 2],
+        [1.5, 2.5],
+        ["a", "b"],
+        [b"a", b"b"],
+        [False, True],
+        [date(2020, 1, 1), date(2020, 1, 2)],
+        [datetime(2020, 1, 1), datetime(2020, 1, 2)],
+        [Decimal(1), Decimal(2)],
+        [[], []],
+    )
+    for values in tries:
+        try:
+            return pa.array(values, dtype)
+        except (pa.ArrowException, TypeError, ValueError, AttributeError):
+            continue
+    return pa.nulls(2, dtype)
 
 
 def answers_of(columns: Mapping[str, Over], types: Mapping[str, pa.DataType]) -> pa.Schema:

@@ -11,10 +11,11 @@ from decimal import Decimal
 from typing import Any
 
 from sash.algebra import Call
-from sash.errors import SashError
+from sash.errors import SashError, meant
 from sash.expressions.columns import Column
 from sash.expressions.parsing import parse
 from sash.sql import blocks
+from sash.sql.named_functions import NAMES, OF_SPANS, REGISTERED
 from sash.sql.syntax import Span, aggregate_at
 from sash.sql.tokens import NUMBER, STRING, Source, read
 from sash.sql.vocabulary import call_of, known
@@ -203,7 +204,8 @@ def _query(source: Source, item: blocks.Item, key: tuple[str, ...]) -> tuple[str
     called = aggregate_at(source, lo, hi)
     if called is None or not known(called.name, spans=True):
         beside = f", or one of its keys, {', '.join(key)}" if key else ""
-        unknown = f"there is no aggregate {called.name}: " if called is not None else ""
+        names = [*NAMES, *OF_SPANS, *REGISTERED]
+        unknown = f"there is no aggregate {called.name}{meant(called.name, names)}: " if called is not None else ""
         raise source.error(f"{unknown}a continuous query selects aggregates{beside}", lo)
     try:
         call = call_of(called, _Columns(source), spans=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 
+from sash.errors import meant
 from sash.sql.named_functions import NAMES, REGISTERED
 from sash.sql.syntax import Called, Windowed
 from sash.sql.tokens import Source
@@ -18,8 +18,7 @@ def is_ours(source: Source, called: Called, window: Windowed, exists: Callable[[
     if known(called.name):
         return True
     if only_ours(called, window) or not exists(called.name):
-        near = difflib.get_close_matches(called.name.lower(), [*NAMES, *REGISTERED], 1)
-        hint = f"; did you mean {near[0]}?" if near else "; sash.register makes one of your own known"
+        hint = meant(called.name, [*NAMES, *REGISTERED]) or "; sash.register makes one of your own known"
         raise source.error(f"there is no function {called.name} over windows{hint}", called.span[0])
     return False
 

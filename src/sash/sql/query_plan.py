@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sash.planner import Plan
+from sash.planner.in_words import InWords
 from sash.planner.stream_plan import StreamPlan
 from sash.sql.texts import shown
 
 
-@dataclass(frozen=True)
-class QueryPlan:
+@dataclass(frozen=True, repr=False)
+class QueryPlan(InWords):
     """A plan of a whole query: ``str`` says it in words, ``chosen`` maps each column to its algorithm."""
 
     selects: tuple[Plan | StreamPlan, ...]
@@ -26,5 +27,3 @@ class QueryPlan:
         lines = [shown(str(plan)) for plan in self.selects]
         lines += [f"by Spark itself: {call}" for call in self.by_spark]
         return "\n\n".join(lines) or "no window calls for Sash: Spark answers the query as it is"
-
-    __repr__ = __str__

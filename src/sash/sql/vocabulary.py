@@ -91,7 +91,7 @@ def _read(named: NamedFunction, called: Called, arguments: Arguments) -> Call:
         return _counted(function, called, arguments)
     if function.by_order and called.order:
         return _by_order(function, called, arguments)
-    parameters = [each for each in function.parameters if each.takes not in (d.FROM_LAST, d.UNUSED)]
+    parameters = [each for each in function.parameters if not each.keyword and each.takes != d.UNUSED]
     spans = list(called.arguments)
     if function.takes(d.SHARE) and len(called.arguments) == 1:
         raise SashError(f"{called.name} of a share alone needs an ORDER BY in the call, or WITHIN GROUP")
@@ -118,6 +118,8 @@ def _argument(parameter: d.Parameter, span: Span, arguments: Arguments) -> Any:
     if parameter.takes in (d.CONSTANT, d.NULLS):
         value = arguments.constant(span, parameter.said)
         return float(value) if isinstance(value, Decimal) else value  # as which SQL reads 0.5
+    if parameter.takes == d.FREQUENCY and arguments.is_constant(span):
+        return arguments.constant(span, parameter.said)
     if parameter.takes == d.DEFAULT and _is_null(span, arguments):
         return None
     return arguments.column(span)

@@ -86,7 +86,7 @@ class WindowSpec:
         """A function over this window; ``call.over(window)`` says it the other way round."""
         if call.waits_for_time:
             if not self.order:
-                raise SashError(f"{call} weighs rows by their time: it needs an orderBy whose first key is the time")
+                raise SashError(f"{call} looks at the time of rows: it needs an orderBy whose first key is the time")
             call = call.by_time(self.order[0].column)
         return Over(call, self, using, min_samples)
 

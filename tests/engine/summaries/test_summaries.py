@@ -44,14 +44,18 @@ TURNS = Aggregate(
     lower=lambda s: s[0][0] + 1009 * s[0][1] + 1018081 * s[1][0],
 )
 
-STATES = [sf.count(), sf.count("f"), sf.sum("x"), sf.avg("f"), sf.sum("d"), TURNS("x"), sf.max("x").distinct()]
+STATES = [
+    sf.count(), sf.count("f"), sf.sum("x"), sf.avg("f"), sf.sum("d"), TURNS("x"), sf.max("x").distinct(),
+    sf.ewm_avg("x", 2), sf.ewm_avg("x", 1.5, by="k"), sf.time_weighted_avg("x", by="t"), sf.histogram("x", [-2, 0, 3]),
+]  # fmt: skip
 ROWS = [
     sf.min("s"), sf.max("f"), sf.max("d"), sf.min("t"), sf.max("b"), sf.max_by("s", "f"), sf.min_by("x", "s"),
     sf.first("x"), sf.last("s").ignore_nulls(), sf.any_value("f").ignore_nulls(), sf.first_value("d"),
     sf.last_value("t"), sf.nth_value("x", 3), sf.nth_value("s", 2).ignore_nulls(), sf.first_value("s").order_by("x"),
     sf.top_k("x", 3), sf.ith_smallest("s", 2), sf.first_n("x", 3), sf.last_n("s", 2), sf.ith_youngest("x", 3),
 ]  # fmt: skip
-COUNTS = [sf.row_number(), sf.rank(), sf.dense_rank(), sf.percent_rank(), sf.cume_dist(), sf.ntile(3), sf.ntile(2**70)]
+COUNTS = [sf.row_number(), sf.rank(), sf.dense_rank(), sf.percent_rank(), sf.cume_dist(), sf.ntile(3), sf.ntile(2**70),
+          sf.rank(method="max"), sf.rank(method="average")]  # fmt: skip
 CALLS = STATES + ROWS + COUNTS
 KEPT = "x is null or x > -2"
 

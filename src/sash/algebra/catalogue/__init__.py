@@ -10,6 +10,7 @@ from typing import Any
 from sash.algebra.catalogue import (
     apache_sketches,
     bits,
+    bucketed,
     extremes,
     holistic,
     moments,
@@ -28,7 +29,7 @@ from sash.algebra.catalogue.declaring import CONSTANTS, Function, by_name
 from sash.errors import SashError
 
 _MODULES = (sums, extremes, bits, moments, pairs, over_time, positions, ordered, sketches, apache_sketches, ranks,
-            values, holistic, sessions, spans)  # fmt: skip
+            values, holistic, sessions, spans, bucketed)  # fmt: skip
 
 FUNCTIONS: dict[str, Function] = by_name(function for module in _MODULES for function in module.FUNCTIONS)
 

@@ -21,13 +21,15 @@ CONDITION = "condition"  # what holds for a row or does not
 CONSTANT = "constant"
 SHARE = "share"  # of the rows, between 0 and 1: a constant, several of them, or a column
 OPTIONAL = "optional column"  # a column, or None; whether there is one is told to what makes the function
+FREQUENCY = "frequency"  # of the rows: 1, another constant, or a column
+CALL = "call"  # a function and its columns
 DISTANCE = "distance"  # in the window's order: a constant, of which texts are intervals, or a column
 DEFAULT = "default"  # a column, or a constant even where it is a string
 NULLS = "nulls"  # whether NULLs are ignored
 FROM_LAST = "from last"  # whether places are counted from the last row
 UNUSED = "unused"  # taken because PySpark's function takes it
 
-CONSTANTS = (CONSTANT, SHARE, DISTANCE, FROM_LAST, OPTIONAL)  # what makes the function, or says how
+CONSTANTS = (CONSTANT, SHARE, DISTANCE, FROM_LAST, OPTIONAL, FREQUENCY, CALL)  # what makes the function, or says how
 
 REQUIRED: Any = object()
 
@@ -119,7 +121,7 @@ class Function:
         """Constants to try it with: those that it cannot do without."""
         constants = (each for each in self.parameters if each.takes in CONSTANTS)
         return tuple(
-            each.takes != OPTIONAL and (each.example if each.default is REQUIRED else each.default)
+            each.takes not in (OPTIONAL, FREQUENCY) and (each.example if each.default is REQUIRED else each.default)
             for each in constants
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from sash.algebra.catalogue import declaring as d
@@ -19,6 +20,8 @@ TAKES = {
     d.DEFAULT: "what is answered where there is no such row: a constant, or a column",
     d.NULLS: "whether NULLs are passed over",
     d.FROM_LAST: "whether it is counted from the last row of the frame",
+    d.FREQUENCY: "how many times a row counts: a whole number, or a column",
+    d.CALL: 'a function without a window, such as ``sf.sum("x")``',
     d.UNUSED: "changes nothing: it is there because PySpark has it",
 }
 
@@ -30,7 +33,8 @@ def described(function: d.Function, thing: Any = None) -> str:
         parts.append("\n".join(["Args:", *(f"    {_argument(each)}" for each in function.parameters)]))
     said = nulls(function, thing) if thing is not None else ""
     parts += [said] if said else []
-    parts.append(f"In SQL: ``{function.examples[0]}``")
+    parts.append(f"In Python: ``sf.{example(function)}{'' if function.spans else '.over(window)'}``")
+    parts += [f"In SQL: ``{function.examples[0]}``"] if function.in_sql else []
     return "\n\n".join(parts)
 
 
@@ -51,6 +55,8 @@ def nulls(function: d.Function, thing: Any) -> str:
 
 
 def _empty(thing: Any) -> str:
+    if thing.name in EMPTY:
+        return EMPTY[thing.name]
     if (getattr(thing, "returns", "") == "rows" and thing.name not in TEXTS) or thing.name in LISTS:
         return "an empty list"
     return "0" if getattr(thing, "empty", None) == 0 or thing.name == "count_distinct" else "NULL"
@@ -64,7 +70,31 @@ def _argument(parameter: d.Parameter) -> str:
     return f"{name}: {words}{given}."
 
 
+def example(function: d.Function) -> str:
+    """A call of columns x and y, with the constants that it cannot do without.
+
+    >>> from sash.algebra.catalogue import FUNCTIONS
+    >>> example(FUNCTIONS["max_by"]), example(FUNCTIONS["ntile"])
+    ('max_by("x", "y")', 'ntile(3)')
+    """
+    names = iter(("x", "y", "z"))
+    arguments = []
+    for each in function.parameters:
+        if each.takes in (d.COLUMN, d.ROWS):
+            arguments.append(f'"{next(names)}"')
+        elif each.takes == d.CONDITION:
+            arguments.append('"x > 0"')
+        elif each.takes == d.CALL:
+            arguments.append('sf.sum("x")')
+        elif each.default is d.REQUIRED and each.takes != d.COLUMNS:
+            of_time = isinstance(each.example, timedelta)
+            shown = repr(list(each.example) if isinstance(each.example, tuple) else each.example).replace("'", '"')
+            arguments.append('"30 minutes"' if of_time else shown)
+    return f"{function.name}({', '.join(arguments)})"
+
+
 OVER_TIME = "Averages over time"
 TEXTS = ("concat", "listagg", "string_agg")
 LISTS = ("top_k", "collect_set", "collect_distinct")  # of values, not of rows
+EMPTY = {"by_bucket": "an empty map", "histogram": "a list of zeros"}
 TYPES = {"int": "a whole number", "float": "a number", "str": "a text", "Any": "a value"}

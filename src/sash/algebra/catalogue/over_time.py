@@ -6,6 +6,7 @@ from typing import Any
 
 from sash.algebra.aggregate import Aggregate
 from sash.algebra.catalogue.declaring import COL, CONSTANT, DISTANCE, OPTIONAL, Function, Parameter
+from sash.algebra.window_function import Interpolation
 from sash.errors import SashError
 
 DAY = 86_400_000_000  # microseconds
@@ -120,6 +121,11 @@ def _mean_height(s: Any) -> Any:
     return s[2][1] if length == 0 else s[0] / length
 
 
+def interpolate(by: bool = False) -> Interpolation:
+    """The value on the line between known ones."""
+    return Interpolation("interpolate")
+
+
 _BY = Parameter("by", OPTIONAL, None, "Column | None", "the time")
 
 FUNCTIONS = (
@@ -132,6 +138,7 @@ FUNCTIONS = (
         "first key of the window's order, on streams their ``time``, or ``by``; with ``by`` it may be a number, too.",
         ("ewm_avg(price, 2)", "ewm_avg(price, 1.5, n)"),
         "Averages over time",
+        stands_for={"ewm_mean": "", "ewm": ""},
     ),
     Function(
         "time_weighted_avg",
@@ -141,6 +148,16 @@ FUNCTIONS = (
         'With ``method="previous"`` a value holds until the next row; with ``"linear"`` values go from row to row in\n'
         "a straight line. Time is the first key of the window's order, on streams their ``time``, or ``by``.",
         ("time_weighted_avg(price)", "time_weighted_avg(price, 'linear')"),
+        "Averages over time",
+    ),
+    Function(
+        "interpolate",
+        interpolate,
+        (COL, _BY),
+        "The value, or where it is NULL that of the straight line from the last known row to the next.\n\n"
+        "NULL before the first known row and after the last one. All rows of the partition are looked at, whatever\n"
+        "the frame, as by ``lead`` and ``lag``. The line is over the first key of the window's order, or over ``by``.",
+        ("interpolate(qty)",),
         "Averages over time",
     ),
 )

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from sash.algebra.catalogue.declaring import COLUMNS, CONSTANT, Function, Parameter, always, whole
-from sash.algebra.window_function import BEFORE, EQUALS, ITSELF, VALUES, RankFunction
+from sash.algebra.window_function import AROUND, BEFORE, EQUALS, ITSELF, VALUES, RankFunction
+from sash.errors import SashError
 
 MOST_TILES = (1 << 62) - 1
 
@@ -37,6 +38,32 @@ def ntile(n: Any) -> RankFunction:
     return RankFunction("ntile", (whole("n", n),), counts=ITSELF, lower=tile)
 
 
+def last_place(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The place of the last equal row, which is the row itself where no other is in the frame."""
+    return (below + outside).astype(np.int32), np.ones(len(below), np.bool_)
+
+
+def middle_place(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The mean of the places of the first equal row and the last."""
+    return (below + 1 + outside) / 2, np.ones(len(below), np.bool_)
+
+
+METHODS = {
+    "min": RankFunction("rank", counts=BEFORE, exact=True),
+    "max": RankFunction("rank", ("max",), counts=EQUALS, lower=last_place, exact=True),
+    "average": RankFunction("rank", ("average",), counts=AROUND, lower=middle_place, exact=True),
+    "dense": RankFunction("rank", ("dense",), counts=VALUES, exact=True),
+    "first": RankFunction("rank", ("first",), columns=(0, 0), counts=ITSELF),
+}
+
+
+def rank(method: Any = "min") -> RankFunction:
+    """The place of a row among the others: of rows that are equal in the order as the method says."""
+    if method not in METHODS:
+        raise SashError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    return METHODS[method]
+
+
 _RANKS = "Ranks"
 _VALUES = (Parameter("values", COLUMNS),)
 
@@ -47,11 +74,20 @@ def _declared(function: RankFunction, does: str, examples: tuple[str, ...]) -> F
 
 
 FUNCTIONS = (
-    _declared(
-        RankFunction("rank", counts=BEFORE, exact=True),
-        "One more than the number of rows that come before; given values, the rank that a row with these would have.",
+    Function(
+        "rank",
+        rank,
+        (*_VALUES, Parameter("method", CONSTANT, "min", "str", keyword=True)),
+        "One more than the number of rows that come before; given values, the rank that a row with these would have."
+        "\n\n"
+        '``method`` says what rows that are equal in the order share: ``"min"``, ``"max"`` or ``"average"`` of the\n'
+        'places that they have together; ``"dense"`` counts different values, and with ``"first"`` each has a place\n'
+        "of its own, as they came.",
         ("rank()", "rank(order by price desc)", "rank(6.5) within group (order by price)",
          "rank(order by price) filter (where up)"),
+        _RANKS,
+        spark=True,
+        postgres=True,
     ),
     _declared(
         RankFunction("dense_rank", counts=VALUES, exact=True),

@@ -12,6 +12,7 @@ from sash.algebra import Aggregate
 from sash.engine.answering.asking import Question
 from sash.engine.limbs import limbs
 from sash.engine.sorted_rows import Ranking, Selection
+from sash.engine.value_words import value_hashes
 from sash.errors import SashError
 from sash.expressions.columns import Expression
 from sash.expressions.orders import asc
@@ -59,6 +60,8 @@ def _lifted(
 ) -> tuple[np.ndarray, pa.DataType | Ranking | None]:
     array, aggregate = question.rows.column(column), question.function
     dtype, name = array.type, aggregate.name
+    if aggregate.takes == "hashes":
+        return selection.only(value_hashes(array)), None
     hint = ONLY_COMPARES if aggregate.origin is None and aggregate.takes == "numbers" else ""
     if aggregate.takes == "integers" and not pa.types.is_integer(dtype):
         if not pa.types.is_null(dtype):
@@ -72,12 +75,18 @@ def _lifted(
     return ranking.codes.codes, ranking
 
 
-def _lifted_time(question: Question, column: Expression, selection: Selection) -> tuple[np.ndarray, None]:
+def _lifted_time(question: Question, column: Expression, selection: Selection) -> tuple[np.ndarray, pa.DataType | None]:
     """Times as whole numbers; what is a number already stays one."""
     array = question.rows.column(column)
+    meaning = array.type if pa.types.is_temporal(array.type) else None
+    return selection.only(time_numbers(array, question.function.name)), meaning
+
+
+def time_numbers(array: pa.Array, name: str) -> np.ndarray:
+    """Times as the whole numbers that Arrow keeps, numbers as they are; zeros in the place of NULLs."""
     if pa.types.is_temporal(array.type) and not pa.types.is_interval(array.type):
-        return selection.only(_ticks(array)), None
-    return selection.only(numbers(array, question.function.name)), None
+        return _ticks(array)
+    return numbers(array, name)
 
 
 def _check_cast(question: Question, columns: tuple[Expression, ...], dtypes: tuple[np.dtype, ...]) -> None:

@@ -16,10 +16,11 @@ from sash.engine.placing import Answer, Numbers, Taken, Whole, offsets_of
 from sash.engine.sorted_rows import Ranking
 from sash.errors import SashError
 from sash.expressions.orders import asc
-from sash.kernels.algorithm import DISTINCT_SELECT, SELECT
+from sash.kernels.algorithm import DISTINCT_SELECT, SELECT, WEIGHTED
 from sash.kernels.operations.distinct_count import slide_occurrences
 from sash.kernels.operations.mad import mad
 from sash.kernels.operations.quantiles import between, lie_between, places
+from sash.kernels.operations.weighted_select import totals
 from sash.planner import Choice
 from sash.windows.bounds import Bounds
 
@@ -31,7 +32,8 @@ def quantile(question: Question) -> Evaluation:
     function, rows, column = question.function, question.rows, question.columns[0]
     name, discrete = function.name, isinstance(function, QuantileFunction) and function.discrete
     orders = question.orders or (asc(column),)
-    selection = question.selection(column)
+    weight = question.columns[1] if _is_weighted(question) else None
+    selection = question.selection(column) if weight is None else question.selection(column, weight)
     source = rows.source(column)
     numeric = pa.types.is_integer(source.type) or pa.types.is_floating(source.type) or pa.types.is_decimal(source.type)
     if not discrete and not numeric:
@@ -46,9 +48,20 @@ def quantile(question: Question) -> Evaluation:
         """The column's numbers."""
         return selection.only(numbers(rows.column(column), name).astype(np.float64, copy=False))
 
+    def weights_of_rows() -> tuple[np.ndarray, np.ndarray]:
+        """What each row weighs, and each frame; frames nothing where weights are no whole numbers."""
+        assert weight is not None
+        weights = _weights(name, selection.only(numbers(rows.column(weight), "weight")), discrete)
+        return weights, totals(weights, bounds) if weights.dtype.kind == "i" else weights[:0]
+
     def at(share: Any, choice: Choice) -> Answer:
         share = _shares(question, share)
-        if question.call.unique:
+        if weight is not None:
+            weights, sizes = weights_of_rows()
+            asked = places(sizes, share, discrete) if weights.dtype.kind == "i" else share
+            first, second = choice.run(ranking.ranked, bounds, weights, asked)
+            second = second[:0] if discrete else second
+        elif question.call.unique:
             values_of = ranking.codes.values
             sizes = slide_occurrences(values_of.previous, values_of.following, bounds)  # as selecting needs them, too
             k = places(sizes, share, discrete)
@@ -66,7 +79,7 @@ def quantile(question: Question) -> Evaluation:
         if isinstance(function, Deviation):
             by_rank, sizes = values()[ranking.ranked.order], bounds.sizes()
             return Numbers(mad(by_rank, sizes, lambda k: select(choices[0], ranking, bounds, k)[0]), sizes > 0)
-        share = (*question.columns[1:], *function.parameters, 0.5)[0]
+        share = (*question.columns[question.call.of_frame :], *function.parameters, 0.5)[0]
         if not isinstance(share, tuple):
             return at(share, choices[0])
         return Whole(_side_by_side([by_position(at(each, choices[0])) for each in share], len(bounds), source.type))
@@ -76,7 +89,26 @@ def quantile(question: Question) -> Evaluation:
             return rows.column(column).take(pa.array(answer.positions, mask=answer.positions < 0))
         return pa.array(answer.values, mask=~answer.valid)
 
-    return Evaluation((question.task(DISTINCT_SELECT if question.call.unique else SELECT, bounds),), answer, bounds)
+    operation = DISTINCT_SELECT if question.call.unique else SELECT if weight is None else WEIGHTED
+    return Evaluation((question.task(operation, bounds),), answer, bounds)
+
+
+def _is_weighted(question: Question) -> bool:
+    return isinstance(question.function, QuantileFunction) and question.function.weighted
+
+
+def _weights(name: str, weights: np.ndarray, discrete: bool) -> np.ndarray:
+    """Weights as whole numbers where they are such, otherwise as doubles."""
+    if len(weights) and not weights.min() >= 0:
+        raise SashError(f"weight must be 0 or more in every row, got {weights.min()}")
+    if weights.sum(dtype=np.float64) >= 2.0**62:
+        raise SashError(f"weight must be less than 2^62 in all, got {weights.sum(dtype=np.float64):.3g}")
+    if weights.dtype.kind != "f" or np.array_equal(weights, np.floor(weights)):
+        return weights.astype(np.int64)
+    if not discrete:
+        wrong = weights[weights != np.floor(weights)][0]
+        raise SashError(f"weight of {name} must be a whole number in every row, got {wrong}; percentile_disc takes any")
+    return weights.astype(np.float64)
 
 
 def _selected(

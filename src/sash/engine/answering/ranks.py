@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sash.algebra.window_function import EQUALS, ITSELF, VALUES
+from sash.algebra.window_function import AROUND, BEFORE, EQUALS, ITSELF, VALUES
 from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.hypothetical import thresholds
 from sash.engine.answering.searching import count_below
@@ -38,7 +38,7 @@ def rank(question: Question) -> Evaluation:
     if counts == VALUES:
         return _dense(question, selection, ranking, bounds)
 
-    def limit() -> np.ndarray:
+    def limit(counts: str) -> np.ndarray:
         """For each row, how many of the selection come before its equals, before itself, or up to its last equal."""
         if values:
             return thresholds(question, selection)[counts == EQUALS]
@@ -51,8 +51,11 @@ def rank(question: Question) -> Evaluation:
 
     def answer(choices: Sequence[Choice]) -> Answer:
         ahead, behind = _elsewhere(question)
-        below = count_below(choices[0], ranking, bounds, limit()).astype(np.int64)
-        below += ahead[..., ROWS]
+        sides = (BEFORE, EQUALS) if counts == AROUND else (counts,)
+        below = np.zeros(len(bounds), np.int64)
+        for side in sides:
+            below += count_below(choices[0], ranking, bounds, limit(side))
+            below += ahead[..., ROWS]
         if function.lower is None:
             return Numbers((below + 1).astype(np.int32))
         inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, selection.indices())

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sash.algebra.window_function import SessionFunction, ShiftFunction
+from sash.algebra.window_function import Interpolation, SessionFunction, ShiftFunction
 from sash.windows import as_window
 from sash.windows.frame import Bound, Frame
 from sash.windows.intervals import Interval
@@ -79,7 +79,7 @@ def reach(over: Over) -> Reach:
         return _of_frame(frame)
     if isinstance(call.aggregate, ShiftFunction):
         return _of_shift(call)
-    if isinstance(call.aggregate, SessionFunction):  # in a descending order, those after it
+    if isinstance(call.aggregate, SessionFunction | Interpolation):  # in a descending order, those after it
         return Reach(Side(everything=True), Side(everything=True))
     return Reach(Side(everything=True), Side(everything=call.aggregate.lower is not None))  # which needs the size
 

@@ -18,6 +18,7 @@ from sash.engine.streams.settings import check, queries_of, slicer_of
 from sash.engine.streams.slice_partials import PARTIALS
 from sash.engine.streams.sources import Source, like
 from sash.errors import SashError
+from sash.planner.in_words import preformatted
 from sash.planner.stream_plan import StreamPlan
 from sash.watching.samples import Wanted
 from sash.watching.sight import Sight
@@ -212,7 +213,10 @@ class Board:
 
     def __repr__(self) -> str:
         queries = "".join(f"\n  {query.name} = {query.call}, {query.extent}" for query in self._queries)
-        return f"<board of {len(self._queries)} queries>{queries}"
+        return f"<board of {len(self._queries)} quer{'y' if len(self._queries) == 1 else 'ies'}>{queries}"
+
+    def _repr_html_(self) -> str:
+        return preformatted(repr(self))
 
 
 def _check_emit(emit: str) -> None:

@@ -17,11 +17,12 @@ from sash.engine.streams.log import BucketLog, runs_of
 from sash.engine.streams.logged import LoggedOperator
 from sash.engine.streams.packing import packed, table_of, unpacked
 from sash.engine.streams.restoring import array_of, part_of, refused
-from sash.engine.streams.sharding import Share, hashes_of
+from sash.engine.streams.sharding import Share
 from sash.engine.streams.shipping import CELLS, LATEST, MALFORMED, ROWS, TALLY, Body
 from sash.engine.streams.store import ChunkWriter
 from sash.engine.streams.times import ticks_of
 from sash.engine.tables import one_array
+from sash.engine.value_words import hashes_of
 from sash.expressions.evaluation import evaluate
 
 BUCKET = "bucket"

@@ -176,7 +176,7 @@ def queries_of(
             raise SashError(f'aggregate must be such as sf.max("load"), got {call!r}')
         if call.waits_for_time:
             if time is None:
-                raise SashError(f"{call} weighs rows by their time: give the stream a time=, or the function a by=")
+                raise SashError(f"{call} looks at the time of rows: give the stream a time=, or the function a by=")
             call = call.by_time(time)
         if former.get(each) in {*taken, *calls}:
             raise SashError(f"was must be a name that no query has any more, got {former[each]!r}")

@@ -21,8 +21,9 @@ from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.packing import table_bytes, table_of
 from sash.engine.streams.scheme import FIRST, Scheme
-from sash.engine.streams.sharding import Share, hashes_of, shards_of
+from sash.engine.streams.sharding import Share, shards_of
 from sash.engine.tables import one_array
+from sash.engine.value_words import hashes_of
 from sash.expressions.evaluation import evaluate
 from sash.kernels.sorting import argsort
 from sash.windows.slicers import SLICERS, Edges, edges_of

@@ -258,7 +258,7 @@ def _built(function: Callable[..., Any], name: str, signature: tuple[Any, ...]) 
     try:
         result = _jit(function, types.int64(*signature)).overloads[signature]
     except UNCOMPILABLE as error:
-        raise NotCompilable(f"{name} cannot be compiled: {_first(error)}; {ADVICE}") from error
+        raise NotCompilable(f"{name} cannot be compiled: {_first(error)}; {ADVICE}") from None
     if result.library.has_dynamic_globals:
         raise NotCompilable(f"{name} cannot be compiled: it reads something by its address; {ADVICE}")
     words = sum(_words(argument) for argument in signature)
@@ -311,7 +311,7 @@ def _compile(aggregate: Aggregate, part: str, result: Any, *arguments: Any) -> A
     try:
         return _jit(getattr(aggregate, part), result(*arguments))
     except UNCOMPILABLE as error:
-        raise _refusal(aggregate, part, error) from error
+        raise _refusal(aggregate, part, error) from None
 
 
 def _result(aggregate: Aggregate, part: str, *arguments: Any) -> Any:
@@ -321,7 +321,7 @@ def _result(aggregate: Aggregate, part: str, *arguments: Any) -> Any:
         dispatcher = _jit(function)
         dispatcher.compile(arguments)
     except UNCOMPILABLE as error:
-        raise _refusal(aggregate, part, error) from error
+        raise _refusal(aggregate, part, error) from None
     return types.unliteral(dispatcher.overloads[arguments].signature.return_type)
 
 
