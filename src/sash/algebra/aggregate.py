@@ -65,6 +65,8 @@ class Aggregate:
         finish: turns the array of answers into the final one, and may raise ``SashError``: the NumPy array
             of what ``lower`` gave, or, with ``returns="rows"``, the Arrow array of lists of values.
         combine_without_nan: a cheaper ``combine`` that gives the same where no input is NaN.
+        moment: which moment of the values of one column answers it, and how: ``(1, f)``, where ``f(n, total)`` is the
+            answer of n values, or ``(2, f)``, of n and the sum of squared distances from their mean. Optional.
         empty: the answer of an empty frame; by default NULL.
         bulk: makes the partial of many rows at once, of NumPy arrays where ``lift`` takes values. Optional.
         pack: turns a partial into bytes, for snapshots. Optional; comes with ``unpack``.
@@ -109,6 +111,7 @@ class Aggregate:
     typed: Callable[[tuple[Any, ...]], Aggregate] | None = None
     finish: Callable[[Any], Any] | None = None
     combine_without_nan: Callable[[State, State], State] | None = None
+    moment: tuple[int, Callable[[Any, Any], Any]] | None = None
     empty: Any = None
     bulk: Callable[..., State] | None = None
     pack: Callable[[State], bytes] | None = None
@@ -131,6 +134,8 @@ class Aggregate:
             _takes(self.inverse, "inverse", exactly=2)
         if self.combine_without_nan is not None:
             _takes(self.combine_without_nan, "combine_without_nan", exactly=2)
+        if self.moment is not None:
+            _check_moment(self.moment)
         if self.bulk is not None:
             _takes(self.bulk, "bulk", exactly=self.inputs + int(self.rows))
         if (self.pack is None) != (self.unpack is None):
@@ -254,6 +259,8 @@ class Aggregate:
 
     def but(self, **changes: Any) -> Aggregate:
         """The same aggregate with some fields changed, and so whatever its types make of it."""
+        if self.moment is not None and not changes.keys().isdisjoint(("lift", "combine", "lower")):
+            changes = {"moment": None, **changes}  # it says of the others what they are
         typed = self.typed
         if typed is not None and "typed" not in changes:
             return replace(self, typed=lambda dtypes: typed(dtypes).but(**changes), **changes)
@@ -264,6 +271,12 @@ class Aggregate:
 def _typed(aggregate: Aggregate, dtypes: tuple[Any, ...]) -> Aggregate:
     assert aggregate.typed is not None
     return aggregate.typed(dtypes)
+
+
+def _check_moment(moment: Any) -> None:
+    if not isinstance(moment, tuple) or len(moment) != 2 or moment[0] not in (1, 2):
+        raise SashError(f"moment must be such as (1, lambda n, total: total / n), of the 1st or 2nd, got {moment!r}")
+    _takes(moment[1], "moment", exactly=2)
 
 
 def _is_few(few: Any) -> bool:

@@ -64,10 +64,13 @@ VAR_POP = Aggregate(
     commutative=True,
     cast="float64",
     format=2,  # 1 had sums in the place of means
+    moment=(2, lambda n, spread: spread / n),
 )
-STDDEV_POP = VAR_POP.but(name="stddev_pop", lower=stddev_pop)
-VAR_SAMP = VAR_POP.but(name="var_samp", lower=var_samp)
-STDDEV_SAMP = VAR_POP.but(name="stddev_samp", lower=stddev_samp)
+STDDEV_POP = VAR_POP.but(name="stddev_pop", lower=stddev_pop, moment=(2, lambda n, spread: math.sqrt(spread / n)))
+VAR_SAMP = VAR_POP.but(name="var_samp", lower=var_samp, moment=(2, lambda n, spread: spread / (n - 1.0)))
+STDDEV_SAMP = VAR_POP.but(
+    name="stddev_samp", lower=stddev_samp, moment=(2, lambda n, spread: math.sqrt(spread / (n - 1.0)))
+)
 
 
 def merge_four(a: Any, b: Any) -> Any:

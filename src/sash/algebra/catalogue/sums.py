@@ -138,6 +138,7 @@ AVG = Aggregate(
     commutative=True,
     cast="float64",
     for_type=average_of,
+    moment=(1, lambda n, total: total / n),
 )
 
 

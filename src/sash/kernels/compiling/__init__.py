@@ -17,12 +17,13 @@ from sash.kernels.compiling.instructions import (
 from sash.kernels.compiling.registry import KERNELS, Kernel, kernel
 from sash.kernels.compiling.routine import Routine, routine
 from sash.kernels.compiling.specialise import Specialised, pinned, specialise
-from sash.kernels.compiling.types import Answers, Flags, Frames, Marks, States, Values
+from sash.kernels.compiling.types import Answers, Flags, Floats, Frames, Marks, States, Values
 
 __all__ = [
     "KERNELS",
     "Answers",
     "Flags",
+    "Floats",
     "Frames",
     "Kernel",
     "Marks",

@@ -44,6 +44,7 @@ def namespace(aggregate: Aggregate, frames: str) -> SimpleNamespace:
         combine=aggregate.combine,
         inverse=aggregate.inverse,
         combine_without_nan=None,
+        moment=None,
         has_nan=None,
         divides=False,
         load=load,

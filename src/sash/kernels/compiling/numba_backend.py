@@ -209,6 +209,7 @@ def typed(aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str) -> Ty
         combine_without_nan=_compile(aggregate, "combine_without_nan", state, state, state)
         if aggregate.combine_without_nan
         else None,
+        moment=_moment(aggregate, arguments, answer),
         has_nan=_jit(accessors.looking([k for k, dtype in enumerate(inputs) if dtype.kind == "f"])),
         divides=" fdiv " in "".join(combine.inspect_llvm().values()),
         load=_jit(accessors.loading(shape)),
@@ -224,6 +225,13 @@ def typed(aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str) -> Ty
     return Typed(state, answer, functions)
 
 
+def _moment(aggregate: Aggregate, inputs: tuple[Any, ...], answer: Any) -> Any:
+    """Which moment answers the aggregate, and how; None where columns or answers are no doubles."""
+    if aggregate.moment is None or (*inputs, answer) != (types.float64,) * 2:
+        return None
+    return aggregate.moment[0], _jit(aggregate.moment[1])
+
+
 def build(
     make: Callable[..., Any], aggregate: Aggregate, inputs: tuple[np.dtype, ...], frames: str
 ) -> tuple[dict[str, Any], bytes]:
@@ -237,6 +245,7 @@ def build(
         "States": _array(numba.from_dtype(state)),
         "Marks": _array(types.int64),
         "Flags": _array(types.uint8),
+        "Floats": _array(types.float64),
         "Answers": types.Tuple((_array(numba.from_dtype(answer)), _array(types.bool_))),
         "int": types.int64,
     }

@@ -30,6 +30,7 @@ PARTS = (
     "lower",
     "inverse",
     "combine_without_nan",
+    "moment",
     "commutative",
     "rows",
 )  # of an aggregate, that kernels see

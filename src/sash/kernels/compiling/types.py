@@ -12,4 +12,5 @@ Frames = tuple[Any, ...]  # (lo, hi): arrays of positions; or (size,): the last 
 States = Any  # an array of partials
 Marks = Any  # an array of 64-bit integers: positions and counters
 Flags = Any  # an array of bytes
+Floats = Any  # an array of doubles
 Answers = tuple[Any, Any]  # the lowered answers, and whether each is not NULL

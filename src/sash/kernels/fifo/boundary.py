@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 from sash.errors import SashError
 from sash.kernels.algorithm import Task
-from sash.kernels.compiling import Answers, Frames, Marks, States, Values, kernel
+from sash.kernels.compiling import Answers, Floats, Frames, Marks, States, Values, kernel
+from sash.kernels.fifo.chunk_moments import by_moments
 from sash.kernels.fifo.forward_folding import slides, stretch
-from sash.kernels.fifo.parallel_boundary import LEAST, MANY, pba_of_size
+from sash.kernels.fifo.parallel_boundary import LEAST, MANY, cumulating_rows, pba_of_size
 from sash.kernels.fifo.state_arrays import FIRST, HEAD, HELD, OWN, TAIL, count, one, per_row, twice_per_row
 from sash.kernels.threads import may_help, second_thread
 
@@ -109,9 +110,33 @@ def sba(agg: Any) -> Any:
     usual = both_ways(combine)
     quick = both_ways(agg.combine_without_nan) if has_cheaper else apart if agg.divides else usual
     alike, least = quick is usual, SHORT if quick is apart else 1
+    has_moment = agg.moment is not None
+    cumulate_rows = cumulating_rows(agg, combine)
+    begin_sums, sum_chunk = by_moments(agg) if has_moment else (cumulate_rows, cumulate_rows)  # not called, then
+
+    @agg.function
+    def by_their_moments(values, base, i, chunks, size, ring, front, scratch, out):  # type: ignore[no-untyped-def]
+        """Answer whole chunks by sums, and what these cannot tell as usual; where the last chunk stands in the ring."""
+        half = 0
+        begin_sums(values, i, size, scratch)
+        for _ in range(chunks):
+            if not sum_chunk(values, i, size, scratch, half, out):
+                cumulate_rows(values, base, i - size, size, ring, front)
+                usual(values, base, i, 1, size, ring, front, out)
+            i, half = i + size, 2 * (size + 1) - half
+        cumulate_rows(values, base, i - size, size, ring, front)
+        return front
 
     def slide(
-        values: Values, base: int, rows: int, frames: Frames, ring: States, back: States, marks: Marks, out: Answers
+        values: Values,
+        base: int,
+        rows: int,
+        frames: Frames,
+        ring: States,
+        back: States,
+        marks: Marks,
+        scratch: Floats,
+        out: Answers,
     ) -> int:
         size = len(ring) // 2
         closed, filled, front, before = marks[CLOSED], marks[FILLED], marks[FRONT], marks[WILD] != 0
@@ -119,8 +144,15 @@ def sba(agg: Any) -> Any:
         i = 0
         while i < rows:
             opened = size - front
+            if has_moment and len(scratch) > 0 and closed and filled == 0 and i >= size and size <= rows - i:
+                chunks = (rows - i) // size
+                by_their_moments(values, base, i, chunks, size, ring, front, scratch, out)
+                i, before = i + chunks * size, True
+                continue
             if closed and filled == 0 and size <= rows - i:
                 chunks, odd = min(rows - i, max(size, RUN)) // size, alike or size < least
+                if has_moment and len(scratch) > 0:
+                    chunks = 1  # sums need the chunk before
                 if has_cheaper:
                     for j in range(chunks * size):
                         odd |= has_nan(values, i + j)

@@ -19,6 +19,7 @@ from sash.errors import Refused, SashError
 from sash.kernels.algorithm import FOLD, Algorithm, Task, declared
 from sash.kernels.answers import Answered, finished
 from sash.kernels.compiling import Kernel, Specialised, specialise
+from sash.kernels.fifo.chunk_moments import room
 from sash.kernels.fifo.state_arrays import (
     FIRST,
     HEAD,
@@ -34,7 +35,7 @@ from sash.kernels.fifo.surveying import survey
 from sash.kernels.inputs import Inputs, whole
 from sash.kernels.sealing import making, opened, sealed
 
-EMPTY = np.zeros(0, np.int64)
+EMPTY, NOTHING = np.zeros(0, np.int64), np.zeros(0)
 ONE_SIZE, FRAMES = "sba", "two_stacks"  # the algorithms of windows of one size, and of frames that are given
 
 
@@ -132,7 +133,8 @@ class Sliding:
             if base < self.rows and self.waiting:
                 values = tuple(np.concatenate(pair) for pair in zip(self.waiting, values, strict=True))
         self._run({"values": self.inputs.lifted(values), "base": base, "rows": rows, "frames": frames,
-                   "starts": starts, "at": 0, "out": tuple(out), **self.arrays})  # fmt: skip
+                   "starts": starts, "at": 0, "scratch": self._scratch(rows), "out": tuple(out),
+                   **self.arrays})  # fmt: skip
         self.rows += rows
         if self.size is None:
             self.reached = max(self.reached, int(frames[1][-1])) if len(frames[1]) else self.reached
@@ -198,6 +200,10 @@ class Sliding:
         else:
             self.specialised.run(*wanted.values())
         self.torn = False
+
+    def _scratch(self, rows: int) -> np.ndarray:
+        """What a push of so many rows needs beside the state."""
+        return NOTHING if self.size is None else np.empty(room(self.aggregate, self.size, rows))
 
     def _out(self, out: Answered | None, answers: int) -> Answered:
         """Arrays for so many answers, new or those given."""
