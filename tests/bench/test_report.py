@@ -1,7 +1,7 @@
 """What the docs show of a result, and that they show the one that is stored."""
 
 import pytest
-from bench.harness import report
+from bench.harness import report, running
 from bench.harness.drawing import draw
 
 MACHINE = {"processor": "a processor", "cores": 2, "memory": 24.0, "python": "3.11", "commit": "abc", "changed": False,
@@ -54,3 +54,19 @@ def test_the_same_result_draws_the_same_bytes(figure, tmp_path):
     for name in ("a", "b"):
         draw(figure, tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_page_opens_with_what_each_paper_is_known_for():
+    known, (name, begins) = RESULT["papers.flatfit_2017.figure8"], report.HEADLINES[2]
+    claim = {"paper": f"{begins}, and more", "here": "just that", "holds": True, "why": ""}
+    page = report.papers({"papers.flatfit_2017.figure8": known | {"claims": [claim]}})
+    line = f"| FlatFIT (2017) | {begins}, and more | just that | holds | `sash bench --full --only papers.{name}` |"
+    assert line in page
+    assert page.index(line) < page.index("Of 1 claims 1 hold")
+
+
+def test_the_headlines_are_claims_of_the_stored_result():
+    stored = running.load(report.RELEASE)
+    claims = [(name, claim["paper"]) for name, found in stored.items() for claim in found.get("claims", ())]
+    for name, begins in report.HEADLINES:
+        assert [paper for at, paper in claims if at == f"papers.{name}" and paper.startswith(begins)], begins

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.harness import Bench, growth
+from bench.harness.verdicts import gained
 from bench.papers.boundary_2021._common import (
     MORE,
     PAPER,
@@ -59,7 +60,7 @@ def run(bench: Bench) -> None:
     bench.claim(
         "from 2^15 on, PBA has 2.5x the throughput of TwoStack and 4x that of SlickDeque",
         f"at least {stacks:.2f}x two_stacks and {deque:.2f}x slick_deque",
-        stacks > 2 and deque > 3,
+        gained(stacks, 2.5) and gained(deque, 4),
         why,
     )
     rises(bench, lines["pba"], large)

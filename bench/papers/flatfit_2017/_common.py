@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import sash
-from bench.harness import Bench, growth
+from bench.harness import Bench, growth, verdicts
 from bench.harness.experiment import Lines
 from sash.algebra.catalogue import builtin
 from sash.kernels.fifo import Sliding
@@ -250,7 +250,7 @@ def ratio(lines: Lines, over: str, under: str) -> dict[int, float]:
 
 def reaches(paper: float, ratios: dict[int, float]) -> bool:
     """Whether the mean of ratios has at least half the gain of the paper's mean, a gain being what is above 1."""
-    return statistics.mean(ratios.values()) - 1 >= (paper - 1) / 2
+    return verdicts.gained(statistics.mean(ratios.values()), paper)
 
 
 def wins(bench: Bench, paper: str, lines: Lines, least: int, count: Callable[[str, int], float]) -> None:
@@ -285,12 +285,12 @@ def trees(bench: Bench, lines: Lines, count: Callable[[str, int], float], at: in
     """The claim that B-Int is slower than FlatFAT; where it is not, combines at a size are counted to say why."""
     slower = statistics.median(ratio(lines, "flatfat", "b_int").values())
     why = ""
-    if slower <= 1.05:
+    if verdicts.below(1.0, slower) is not True:
         fat, b_int = count("flatfat", at), count("b_int", at)
         why = f"at {at:,}, flatfat takes {fat:,.1f} combines a slide and b_int {b_int:,.1f}"
     bench.claim(
         "B-Int is slower than FlatFAT by a constant factor",
         f"flatfat has {slower:.2f} times the throughput of b_int, the median of all sizes",
-        slower > 1 if abs(slower - 1) > 0.05 else None,
+        verdicts.below(1.0, slower),
         why,
     )

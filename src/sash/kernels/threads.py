@@ -31,8 +31,20 @@ def _helpers(workers: int) -> ThreadPoolExecutor:
 
 
 def may_help() -> bool:
-    """Whether a call may have a second thread: not in a Spark task, which has one core."""
-    return threads() > 1
+    """Whether a call may have a second thread that it would wait for.
+
+    Not in a Spark task, which has one core; nor where others have kept all cores busy for the last minute: a helper
+    that is not let run holds up the call.
+    """
+    return threads() > 1 and load() <= usable_cores() + 0.25
+
+
+def load() -> float:
+    """How many threads wanted to run on this machine, the average of the last minute; 0 where nobody tells."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return 0.0
 
 
 @cache

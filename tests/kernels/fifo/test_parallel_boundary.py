@@ -24,8 +24,15 @@ BATCHES = {"one": [ROWS], "uneven": [7, 13_000, 64, 63, 6866], "even": [ROWS // 
 
 @pytest.fixture
 def helped(monkeypatch):
-    """A helper for every batch, however short; it counts how often it is called."""
-    calls, help = [], Helped.help
+    """A helper for every batch, however short; it tells when one is asked for, and on which thread one works.
+
+    One that is asked for may come too late to work.
+    """
+    calls, help, helpers = [], Helped.help, threads.helpers
+
+    def asked():
+        calls.append("asked")
+        return helpers()
 
     def counted(self, *arguments):
         calls.append(threading.get_ident())
@@ -34,6 +41,8 @@ def helped(monkeypatch):
     monkeypatch.setattr(parallel_boundary, "LEAST", 1)
     monkeypatch.setattr(parallel_boundary, "MANY", 1)
     monkeypatch.setattr(Helped, "help", counted)
+    monkeypatch.setattr(parallel_boundary, "helpers", asked)
+    monkeypatch.setattr(threads, "load", lambda: 0.0)
     monkeypatch.setenv("SASH_THREADS", "2")
     return calls
 
@@ -141,6 +150,14 @@ def test_nobody_helps_on_one_thread_as_in_a_spark_task(helped, monkeypatch):
     assert not helped
 
 
+def test_nobody_helps_where_all_cores_are_busy(helped, monkeypatch):
+    monkeypatch.setattr(threads, "load", lambda: threads.usable_cores() + 1.0)
+    column = np.random.default_rng(5).integers(0, 1000, ROWS)
+    expected = pushed(AFFINE, column, 500, [ROWS], using="two_stacks")
+    np.testing.assert_array_equal(pushed(AFFINE, column, 500, [ROWS], using="pba"), expected)
+    assert not helped
+
+
 def test_a_state_taken_with_a_helper_goes_on_without_one(helped, monkeypatch):
     column = np.random.default_rng(6).integers(0, 1000, ROWS)
     expected = pushed(AFFINE, column, 300, [ROWS], using="two_stacks")
@@ -161,10 +178,10 @@ def test_a_forked_child_has_helpers_of_its_own(helped):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-@pytest.mark.parametrize("threads", ["2", "4"])
-def test_long_columns_are_cut_alike_whatever_the_threads(helped, monkeypatch, threads):
+@pytest.mark.parametrize("workers", ["2", "4"])
+def test_long_columns_are_cut_alike_whatever_the_threads(helped, monkeypatch, workers):
     """Each stretch has a helper of its own; floats are added in the same order."""
-    monkeypatch.setenv("SASH_THREADS", threads)
+    monkeypatch.setenv("SASH_THREADS", workers)
     monkeypatch.setattr(forward_folding, "STRETCH", 1000)
     values = np.random.default_rng(8).normal(size=ROWS)
     window = Window.orderBy("t").rowsBetween(-99, 0)
@@ -182,9 +199,13 @@ def test_the_planner_takes_it_for_long_windows_where_a_core_is_free(monkeypatch)
     asked = {"most": sf.max("x").over(Window.orderBy("t").rowsBetween(-9_999, 0))}
     short = {"most": sf.max("x").over(Window.orderBy("t").rowsBetween(-9, 0))}
     monkeypatch.setenv("SASH_THREADS", "2")
+    monkeypatch.setattr(threads, "load", lambda: 0.0)
     assert sash.explain(table, asked).chosen == {"most": "pba"}
     assert sash.explain(table, short).chosen == {"most": "sba"}
     most = sash.withColumns(table, asked)["most"]
+    monkeypatch.setattr(threads, "load", lambda: 8.0)  # others keep all cores busy
+    assert sash.explain(table, asked).chosen == {"most": "sba"}
+    monkeypatch.setattr(threads, "load", lambda: 0.0)
     monkeypatch.setenv("SASH_THREADS", "1")  # as in a Spark task
     assert sash.explain(table, asked).chosen == {"most": "sba"}
     assert sash.withColumns(table, asked)["most"].equals(most)
