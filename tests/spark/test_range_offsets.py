@@ -114,3 +114,17 @@ def test_frames_are_exact_where_spark_raises():
     named = {f"a{n}": over for n, over in enumerate(counts.values())}
     got = sash.withColumns(table, named).select(list(named)).to_pydict()
     assert list(got.values()) == [[1, 2, 2], [1, 1, 1], [3, 2, 1], [1, 2, 2], [2, 2, 1]]
+
+
+@pytest.mark.parametrize("partition", [(), ("g",)], ids=["cut by ranges", "by partition"])
+def test_days_of_a_zone_are_those_of_its_clocks(spark, partition):
+    hours = (
+        spark.range(48 * 8).selectExpr("id % 2 as g", "timestamp_seconds(1792800000 + 1800 * id) as ts").repartition(4)
+    )
+    window = Window.partitionBy(*partition).orderBy("ts").rangeBetween("-1 day", 0)
+    calls = {"b": sf.count().over(window.zone("Europe/Berlin")), "u": sf.count().over(window)}
+    found, expected = (sorted(answers.select(["ts", "b", "u"]).to_pylist(), key=str)
+                       for answers in (sash.withColumns(hours, calls).toArrow(),
+                                       sash.withColumns(hours.orderBy("ts").toArrow(), calls)))  # fmt: skip
+    assert found == expected
+    assert any(row["b"] != row["u"] for row in found)

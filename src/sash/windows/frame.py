@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -59,6 +59,10 @@ class Bound:
     def __hash__(self) -> int:
         return hash(self.key)
 
+    def zoned(self, zone: str) -> Bound:
+        """The same, of days and months of the clocks of a zone."""
+        return replace(self, offset=replace(self.offset, zone=zone)) if isinstance(self.offset, Interval) else self
+
     def words(self, side: str) -> str:
         """As SQL has it, such as ``5 minutes preceding``."""
         if self.is_unbounded:
@@ -103,6 +107,14 @@ class Frame:
         """Whether a bound is an offset from the current row, its own for each row or not."""
         return any(bound.form in ("offset", "column") for bound in (self.start, self.end))
 
+    def zoned(self, zone: str) -> Frame:
+        """The same, of days and months of the clocks of a zone; other frames than by intervals of time are refused."""
+        bounds = self.start, self.end
+        by_time = [bound for bound in bounds if isinstance(bound.offset, Interval)]
+        if self.kind != "range" or len(by_time) < sum(bound.form in ("offset", "column") for bound in bounds):
+            raise SashError(f"zone is for rangeBetween with intervals such as '-1 day', got {self}")
+        return replace(self, start=self.start.zoned(zone), end=self.end.zoned(zone))
+
     @property
     def has_columns(self) -> bool:
         """Whether a bound is each row's own."""
@@ -116,6 +128,8 @@ class Frame:
     def __repr__(self) -> str:
         words = f"{self.kind} between {self.start.words('start')} and {self.end.words('end')}"
         words += "" if self.closed == "both" else f" closed {self.closed}"
+        zones = {bound.offset.zone: None for bound in (self.start, self.end) if isinstance(bound.offset, Interval)}
+        words += "".join(f" in {zone}" for zone in zones if zone)
         return words if self.exclude == "no others" else f"{words} exclude {self.exclude}"
 
 

@@ -6,7 +6,7 @@ The three parts stay apart, as in Spark, since a month has no fixed number of da
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -58,6 +58,7 @@ class Interval:
     months: int = 0
     days: int = 0
     microseconds: int = 0
+    zone: str | None = field(default=None, repr=False)  # whose clocks say how long days and months are
 
     @classmethod
     def parse(cls, text: str, argument: str = "an interval") -> Interval:
@@ -91,7 +92,7 @@ class Interval:
                 f"{argument} takes whole numbers of {', '.join(_UNITS)}, such as '2 hours 30 minutes' "
                 f"or '2h30m' (seconds may have a fraction), got {text!r}"
             )
-        return cls(*totals)
+        return cls(totals[0], totals[1], totals[2])
 
     @classmethod
     def of(cls, span: timedelta) -> Interval:
@@ -105,7 +106,7 @@ class Interval:
         return self.months, self.days, self.microseconds
 
     def __neg__(self) -> Interval:
-        return Interval(*(-part for part in self.parts))
+        return Interval(-self.months, -self.days, -self.microseconds, self.zone)
 
     def __bool__(self) -> bool:
         return any(self.parts)

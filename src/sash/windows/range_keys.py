@@ -150,11 +150,12 @@ class RangeKeys:
             if isinstance(offset, pa.Array) or months:
                 return 0, shifted_dates(self.values, months, days)
             return int(days), None
+        zone = (offset.zone if isinstance(offset, Interval) else None) or self.zone
         tick = _NANOSECONDS[self.unit]
         ticks = -(-nanoseconds // tick) if upward else nanoseconds // tick
-        if isinstance(offset, pa.Array) or months or (days and not has_fixed_days(self.zone)):
+        if isinstance(offset, pa.Array) or months or (days and not has_fixed_days(zone)):
             if types.is_timestamp(self.type):
-                return 0, shifted_times(self.values, self.unit, self.zone, months, days, ticks)
+                return 0, shifted_times(self.values, self.unit, zone, months, days, ticks)
             return 0, saturated_sum(self.values, days * PER_DAY[self.unit] + ticks)
         return days * PER_DAY[self.unit] + ticks, None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sash.algebra import Call
-from sash.errors import SashError
+from sash.errors import SashError, column_named
 from sash.expressions.columns import Column, Foreign, Order, as_column
 from sash.expressions.orders import as_order, asc
 from sash.windows.frame import (
@@ -35,6 +35,7 @@ class WindowSpec:
     given: Frame | None = None  # the frame, where one was given
     exclusion: str = "no others"
     sides: str = "both"  # which bounds of a range are in it
+    clocks: str | None = None  # the zone whose clocks say how long days and months of a range are
     others: Others | None = None  # of whose rows the frames are, where they are not the table's own
 
     is_sash_window = True
@@ -82,6 +83,22 @@ class WindowSpec:
             raise SashError(f"closed takes one of {', '.join(map(repr, CLOSED))}, got {sides!r}")
         return replace(self, sides=sides)._agreeing()
 
+    def zone(self, name: str) -> WindowSpec:
+        """Let days and months of a range be those of a zone's clocks: 23 or 25 hours where these change.
+
+        Without it they are those of the zone that the order key has; times without one are taken to be in UTC.
+
+        >>> Window.orderBy("ts").rangeBetween("-1 day", 0).zone("Europe/Berlin").frame
+        range between 1 day preceding and current row in Europe/Berlin
+        """
+        if not isinstance(name, str) or not name:
+            raise SashError(f"zone must be a time zone such as 'Europe/Berlin', got {name!r}")
+        from sash.windows.calendars import check_zone  # which needs pyarrow
+
+        with column_named("zone"):
+            check_zone(name)
+        return replace(self, clocks=name)._agreeing()
+
     def answer(self, call: Call, using: str | None = None, min_samples: int | None = None) -> Over:
         """A function over this window; ``call.over(window)`` says it the other way round."""
         if call.waits_for_time:
@@ -94,7 +111,8 @@ class WindowSpec:
     def frame(self) -> Frame:
         """The frame; where none was given, the whole partition, or with an order everything up to the row's peers."""
         frame = self.given or (UP_TO_PEERS if self.order else WHOLE_PARTITION)
-        return replace(frame, exclude=self.exclusion, closed=self.sides)
+        frame = replace(frame, exclude=self.exclusion, closed=self.sides)
+        return frame.zoned(self.clocks) if self.clocks and self.given else frame
 
     def checked(self) -> WindowSpec:
         """Refuse a frame that its order does not carry; returns the window."""
@@ -153,7 +171,8 @@ class WindowSpec:
     def _agreeing(self) -> WindowSpec:
         """Refuse a range over several order keys, and sides of what is no range, as soon as both are known."""
         if self.given:
-            replace(self.given, closed=self.sides)
+            given = replace(self.given, closed=self.sides)
+            _ = given.zoned(self.clocks) if self.clocks else given
         several = len(self.order) > 1 and not self.others  # whose frames are by the first key, what follows breaks ties
         if self.given and self.given.kind == "range" and self.given.has_offset and several:
             raise SashError(f"rangeBetween with an offset needs exactly one order key, got {len(self.order)}")
@@ -238,6 +257,11 @@ class Window:
     def closed(sides: str) -> WindowSpec:
         """Say which bounds of a range are in it: "both", "left", "right" or "neither"."""
         return WindowSpec().closed(sides)
+
+    @staticmethod
+    def zone(name: str) -> WindowSpec:
+        """Let days and months of a range be those of a zone's clocks."""
+        return WindowSpec().zone(name)
 
     @staticmethod
     def answer(call: Call, using: str | None = None, min_samples: int | None = None) -> Over:

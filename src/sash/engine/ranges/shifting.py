@@ -83,8 +83,9 @@ def _times(keys: pa.Array, by: Any, up: bool) -> tuple[list[int], int, int]:
     per_day, nanoseconds = PER_DAY[unit], span.microseconds * 1000
     ticks = -(-nanoseconds // NANOSECONDS[unit]) if up else nanoseconds // NANOSECONDS[unit]
     if types.is_timestamp(dtype):
-        ticks += _disorder(dtype, span) * (per_day // 24) * (1 if up else -1)
-        stored = shifted_times(stored, unit, dtype.tz, span.months, span.days)
+        zone = span.zone or dtype.tz
+        ticks += _disorder(zone, span) * (per_day // 24) * (1 if up else -1)
+        stored = shifted_times(stored, unit, zone, span.months, span.days)
         edges = max(FIRST_DAY * per_day, LEAST), min(LAST_DAY * per_day, MOST)
     else:
         ticks += span.days * per_day
@@ -92,9 +93,9 @@ def _times(keys: pa.Array, by: Any, up: bool) -> tuple[list[int], int, int]:
     return [time + ticks for time in stored.tolist()], *edges
 
 
-def _disorder(dtype: pa.DataType, span: Interval) -> int:
+def _disorder(zone: str | None, span: Interval) -> int:
     """Hours by which a later time may be moved to before where an earlier one is."""
-    clocks = 0 if has_fixed_days(dtype.tz) else CLOCKS
+    clocks = 0 if has_fixed_days(zone) else CLOCKS
     if not span.months:
         return 2 * clocks if span.days else 0
     return 24 + (MONTHS + 4 * clocks if clocks else 0)  # a day where days are cut at the end of a month

@@ -199,7 +199,7 @@ class RowScheme:
         if not isinstance(offset, Interval):  # days, of dates
             return int(abs(offset)) * DAY * per
         far = (abs(offset.months) * 31 + abs(offset.days)) * DAY + abs(offset.microseconds)
-        local = bool(offset.months) or (bool(offset.days) and not has_fixed_days(own_type.tz))
+        local = bool(offset.months) or (bool(offset.days) and not has_fixed_days(offset.zone or own_type.tz))
         far = (far + 2 * DAY * local) * per
         if far >= FAR // 4:
             raise SashError(f"frames must be within reach of {own_type}, got one with {offset}")
