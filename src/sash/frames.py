@@ -83,7 +83,8 @@ def select(frame: Frame, *columns: Any) -> Frame:
     """The frame of these columns alone, in this order; the same kind of frame comes back.
 
     Args:
-        frame: a Spark DataFrame, a pyarrow Table, a pandas DataFrame, a polars DataFrame or LazyFrame.
+        frame: a Spark DataFrame, a pyarrow Table, a pandas DataFrame, a polars DataFrame or LazyFrame; a streaming
+            DataFrame that has a watermark.
         columns: names of columns ("*" for all), expressions with ``alias``, or names and expressions as for
             ``withColumns``.
 

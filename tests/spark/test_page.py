@@ -54,7 +54,18 @@ def lengths(spark, folder):
     return {"df": spark.createDataFrame([(START, "a", 5.0)], "at timestamp, line string, len double")}
 
 
-PREPARED = {"README.md": trades, "docs/spans.md": calls, "docs/streams.md": lengths}  # what the pages do not make
+def orders(spark, folder):
+    """Orders of users, in a folder that is a stream."""
+    (folder / "orders").mkdir()
+    rows = {"ts": [START + timedelta(minutes=minute) for minute in range(90)], "user": ["a", "b", "c"] * 30}
+    rows |= {"amount": [1.0 + place for place in range(90)], "note": ["gift"] * 90}
+    pq.write_table(pa.table(rows), folder / "orders" / "0.parquet")
+    return {"folder": str(folder)}
+
+
+PREPARED = {  # what the pages do not make
+    "README.md": trades, "docs/spans.md": calls, "docs/streams.md": lengths, "docs/rows_of_streams.md": orders
+}  # fmt: skip
 OF_THEIR_OWN = [pages.DOCS / "structured_streaming.md"]  # pages with a test below
 
 

@@ -25,11 +25,16 @@ def add(frame: Any, columns: Mapping[str, Column]) -> Any:
     if whole.is_plain:
         return evaluate(frame, whole.stages[0])
     table, _ = _answered(frame, whole)
+    return with_columns(frame, composed(table, whole))
+
+
+def composed(table: pa.Table, whole: Composition) -> dict[str, pa.Array]:
+    """The columns asked for, of a table that has the answers."""
     answers: dict[str, pa.Array] = {}
     for name, column in whole.columns.items():
         with column_named(name):
             answers[name] = one_array(computed(column, table))
-    return with_columns(frame, answers)
+    return answers
 
 
 def select(frame: Any, columns: Iterable[Any]) -> Any:

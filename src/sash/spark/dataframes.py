@@ -30,6 +30,10 @@ def with_columns(frame: Any, columns: Mapping[str, Column], schema: Any = None) 
 
 def select(frame: Any, columns: Iterable[Any]) -> Any:
     """A frame of these columns alone; of the pandas API, with the index that it has."""
+    if is_streaming(frame):
+        from sash.spark import streaming_rows
+
+        return streaming_rows.select(frame, columns)
     if not is_pandas_on_spark(frame):
         return composed_columns.select(frame, columns)
     spark, index = _with_index(frame)
@@ -51,8 +55,10 @@ def is_streaming(frame: Any) -> bool:
 
 
 def answer_stream(frame: Any, columns: Mapping[str, Column], watermark: Any, emit: str, late: bool) -> Any:
-    """The rows of a streaming DataFrame, with a column for each window expression."""
-    return composed_columns.with_columns(frame, columns)  # refuses it
+    """The rows of a streaming DataFrame as they leave, with a column for each expression."""
+    from sash.spark import streaming_rows
+
+    return streaming_rows.with_columns(frame, columns, watermark, emit, late)
 
 
 def stream_source(frame: Any) -> Source:

@@ -16,10 +16,10 @@ import pandas as pd  # type: ignore[import-untyped]
 from sash import options
 from sash.engine.memory_need import within_memory
 from sash.engine.sizes import cut
+from sash.engine.streams.body import Body
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import table_bytes
-from sash.engine.streams.shard import Seen, Shard, ShardPlan
-from sash.engine.streams.shipping import Body
+from sash.engine.streams.shard import Seen, Shard, ShardedQuery
 from sash.engine.streams.sources import with_late
 from sash.errors import SashError
 from sash.spark.by_value import dumps, loads
@@ -38,7 +38,7 @@ _kept: dict[tuple[bytes, int], Shard] = {}  # what this worker has in memory; th
 class Sent(NamedTuple):
     """What workers know of a query."""
 
-    plan: ShardPlan
+    plan: ShardedQuery
     delay: int  # of the watermark, in ticks
     late: bool  # whether late rows are shown
     memory: int | None  # bytes that one may use, where the options say

@@ -8,7 +8,7 @@ Between the two, a row of Spark is a whole table of ours as bytes, so that no ro
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count
@@ -30,7 +30,6 @@ from sash.engine.streams.packing import table_of
 from sash.engine.streams.queries import Query, Settings, Spans
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import ShardPlan
-from sash.engine.streams.shipping import Shipping
 from sash.engine.streams.sources import Run, with_late
 from sash.engine.streams.span_cells import AUTO
 from sash.errors import SashError
@@ -69,7 +68,7 @@ class StreamingSource(SparkSource):
         if settings.time is None:
             raise SashError("time must be given for a streaming DataFrame, whose windows end as time passes; got None")
         _check_spans(settings.spans)
-        delay = self._delay(settings)
+        delay = self.delay_of(settings)
         if settings.idle is not None:
             raise SashError(
                 f"idle is for streams in process, got {settings.idle}: an operator of Spark has one time mode, and one "
@@ -82,7 +81,7 @@ class StreamingSource(SparkSource):
             )
         return super().scheme(replace(settings, watermark=delay, grows=True), queries, before)
 
-    def _delay(self, settings: Settings) -> Interval:
+    def delay_of(self, settings: Settings) -> Interval:
         """The delay of the watermark: the one asked for, or that of the DataFrame."""
         for field in self.frame.schema.fields:
             if why := (field.metadata or {}).get(UNMARKED):
@@ -120,7 +119,7 @@ class StreamingSource(SparkSource):
         """Where rows are folded, and what is kept where."""
         moved = "partials of slices" if folds_cells(scheme) else "rows"
         by = "sash.options.shards" if options.shards else PARTITIONS
-        return [f"on Spark: {moved} are moved to {self._shards()} shards of keys ({by}), "
+        return [f"on Spark: {moved} are moved to {self.shard_count()} shards of keys ({by}), "
                 "which keep them in RocksDB and answer windows as the watermark passes"]  # fmt: skip
 
     def late(self, board: Any) -> DataFrame:
@@ -132,7 +131,7 @@ class StreamingSource(SparkSource):
 
     def results(self, board: Any, emit: str, starts: bool, late: bool, fill: Any = False) -> DataFrame:
         """The answers, as a streaming DataFrame."""
-        _need_protobuf()
+        need_protobuf()
         failures.foresee(self.frame.sparkSession)
         operator = board._opened(emit, starts, fill)
         answers = operator.answer_schema
@@ -141,15 +140,15 @@ class StreamingSource(SparkSource):
         whole = late or operator.scheme.whole_rows
         names = list(operator.scheme.schema.names) if whole else columns_of(operator.scheme)
         scheme = operator.scheme if whole else narrowed(operator.scheme, names)
-        shards = self._shards()
+        shards = self.shard_count()
         emitted = with_late(answers.empty_table(), shown(operator.late())).schema if late else answers
         plan = ShardPlan(scheme, operator.slicer, emit, starts, shards, tuple(read.computed.items()), fill)
-        self._need_rocksdb()
+        self.need_rocksdb()
 
         delay = scheme.delay
         assert delay is not None
         sent = Sent(plan, delay, late, options.asked_memory()).packed()
-        packed = numbered(self._watermarked(read, delay), names).mapInArrow(
+        packed = numbered(self.watermarked(read, delay), names).mapInArrow(
             _folds(sent, board_task(board, "slices of")), BODIES
         )
         stateful = packed.groupBy("label").transformWithStateInPandas(
@@ -189,10 +188,11 @@ class StreamingSource(SparkSource):
 
         return run
 
-    def _shards(self) -> int:
+    def shard_count(self) -> int:
+        """Over how many shards keys are spread."""
         return options.shards or int(self.frame.sparkSession.conf.get(PARTITIONS) or 200)
 
-    def _need_rocksdb(self) -> None:
+    def need_rocksdb(self) -> None:
         """Refuse a session that keeps state elsewhere than in RocksDB, where Spark has no state of this kind."""
         provider = self.frame.sparkSession.conf.get(PROVIDER) or ""
         if "RocksDB" not in provider:
@@ -201,7 +201,8 @@ class StreamingSource(SparkSource):
                 f'write spark.conf.set("{PROVIDER}", "{ROCKSDB}")'
             )
 
-    def _watermarked(self, read: Read, delay: int) -> DataFrame:
+    def watermarked(self, read: Read, delay: int) -> DataFrame:
+        """The frame with a watermark so far behind the time, unless it has one."""
         if self._watermark() is not None:
             return read.frame
         assert isinstance(read.settings.time, Expressed)
@@ -213,7 +214,16 @@ class StreamingSource(SparkSource):
         return read.frame.withColumn(WATERMARK, moment).withWatermark(WATERMARK, f"{-(-delay // 1000)} milliseconds")
 
 
-def _need_protobuf() -> None:
+def by_shards(frame: DataFrame, body: bytes, emitted: pa.Schema, first: str, task: Callable[[str], str]) -> DataFrame:
+    """What shards give for rows whose columns are numbered, with what an observer sees under the name of a column."""
+    packed = frame.mapInArrow(_folds(body, task("rows of")), BODIES)
+    stateful = packed.groupBy("label").transformWithStateInPandas(Shards(body), GIVEN, "Append", "EventTime")
+    sums = [F.sum(name).alias(name) for name in SEEN]
+    bodies = _observed(stateful, COUNTS, first, sums).where("body is not null").select("body")
+    return bodies.mapInArrow(_answers(emitted, task("")), from_arrow_schema(emitted))
+
+
+def need_protobuf() -> None:
     """Refuse to start without the messages in which workers ask for state: Spark would say that a worker died."""
     try:
         installed = version("protobuf")
@@ -247,7 +257,7 @@ def _folds(sent: bytes, name: str) -> Any:
         tables = (as_schema(batch, plan.scheme.schema) for batch in batches)
         numbers = labels(plan.shards)
         with within_memory(limits.memory, "the rows or partials that a task folds"):
-            for body in Shipping(plan.scheme, plan.slicer, plan.shards, late, limits).bodies(tables):
+            for body in plan.shipping(late, limits).bodies(tables):
                 row = {
                     "label": pa.array([numbers[body.shard]], pa.int32()),
                     "task": pa.array([task], pa.int32()),

@@ -184,3 +184,12 @@ def test_every_column_is_drawn_somewhere():
     drawn = {name for seed in range(40) for name in history(seed).columns}
     assert drawn == set(COLUMNS)
     assert rows_of(history(3).rows)
+
+
+def test_answers_are_expressions():
+    rows = table((0, "a", 1), (1, "a", 4), (2, "a", 7))
+    columns = {"off": col("v") - sf.avg("v").over(RECENT), "two": sf.sum("v").over(RECENT, min_samples=2)}
+    (out,) = sash.withColumns([rows], columns)
+    assert out.equals(sash.withColumns(rows, columns))
+    with pytest.raises(SashError, match="columns of a stream must be of windows over its rows, got none"):
+        sash.withColumns([rows], {"v": col("v") + 1})

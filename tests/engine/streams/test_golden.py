@@ -157,7 +157,7 @@ def test_partials_of_a_wrong_length_are_refused():
     job = job_of(stream().query("q", sf.sum("f"), range="40 seconds", slide="20 seconds"), "final")
     job.batch([rows(0, 30)], None)
     bucket = job.shards[0].buckets[Share()]
-    run = bucket.log.runs[0]
+    run = bucket.logs["runs"].runs[0]
     entry = packing.table_of(job.stores[0][run.number])
     name = next(name for name in entry.column_names if name.startswith("state"))
     short = entry.set_column(entry.column_names.index(name), name, pa.array([b"1234"] * entry.num_rows, pa.binary()))

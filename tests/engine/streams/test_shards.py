@@ -52,7 +52,11 @@ class Job:
     def asked(self, board):
         """Ask these queries from here on."""
         scheme = Scheme(board._scheme.schema, replace(board._scheme.settings, grows=True), board._scheme.queries)
-        self.plan = ShardPlan(scheme, board._slicer, self.emit, False, len(self.stores), fill=self.fill)
+        self.plan_is(ShardPlan(scheme, board._slicer, self.emit, False, len(self.stores), fill=self.fill))
+
+    def plan_is(self, plan):
+        """Do this from here on."""
+        self.plan = plan
         self.restart()
 
     def restart(self):
@@ -61,7 +65,7 @@ class Job:
 
     def batch(self, tasks, watermark):
         """The answers to the rows of some tasks, the rows set aside, and how many came late."""
-        shipping = Shipping(self.plan.scheme, self.plan.slicer, self.plan.shards, self.late, self.limits)
+        shipping = self.plan.shipping(self.late, self.limits)
         bodies = [body._replace(task=task) for task, rows in enumerate(tasks) for body in shipping.bodies([rows])]
         given = []
         for k in range(len(self.stores)):
@@ -71,7 +75,7 @@ class Job:
         return pa.concat_tables(answers), pa.concat_tables(late), sum(seen.late for seen in self.seen)
 
     def _none(self):
-        operator = Operator(self.plan.scheme, self.plan.slicer, emit=self.emit, starts=self.plan.starts, fill=self.fill)
+        operator = self.plan.bucket(Share(), self.limits).operator
         return operator.answer_schema.empty_table(), operator.late()
 
     def _work(self, k, bodies, watermark):
@@ -468,7 +472,7 @@ def test_runs_stay_few_however_many_batches_come():
     job = Job(board.query("n", sf.count(), range="1 hour", slide="1 second"), 1)
     for step in range(700):
         job.batch([table([second(step, k=str(step % 7))])], step * 10**6 or None)
-        assert len(job.shards[0].buckets[Share()].log.runs) < 40
+        assert len(job.shards[0].buckets[Share()].logs["runs"].runs) < 40
     assert sum(job.written) / 700 < 4000  # bytes, most of them the head's
     job.restart()
     assert job.batch([], END)[0].num_rows > 700
@@ -493,7 +497,7 @@ def test_merging_ends_whatever_the_width_of_rows(monkeypatch):
             rows = [second(at, v=at, k=str(at % 5)) | {"w": f"{step}-{at}".ljust(width)} for at in range(90)]
             job.batch([table(rows)], None)
         held = 8 * 90 * (width + 30)
-        assert len(job.shards[0].buckets[Share()].log.runs) < 4 * held / 2_000 + 20
+        assert len(job.shards[0].buckets[Share()].logs["runs"].runs) < 4 * held / 2_000 + 20
         job.restart()
         assert sorted(job.batch([], END)[0]["mid"].to_pylist()) == [42.5, 43.5, 44.5, 45.5, 46.5]
         assert sum(job.written) < 6 * held + 8 * 60_000

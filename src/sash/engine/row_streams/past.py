@@ -245,16 +245,21 @@ class Past:
                 raise refused(f"{name} counts {k}", f"two for each of {len(self.keys)} keys", len(counts))
             self.counts[each_name] = counts.reshape(-1, 2)
 
-    def of_keys(self, some: np.ndarray, codes: Any, renumber: Any) -> Past:
-        """The past of some keys alone: a flag for each says which; ``codes`` gives the keys of partitions."""
+    def partitions(self) -> Mapping[Any, pa.Array]:
+        """The values of all partitions of which something is known, by the key of each column."""
+        columns = self.window_columns.window.partition
+        return {each.key: values for each, values in zip(columns, self.keys.all(), strict=True)}
+
+    def of_keys(self, some: np.ndarray, numbers: np.ndarray, partitions: np.ndarray | None) -> Past:
+        """The past of some keys, which have other numbers there, and of their partitions."""
         part = Past(self.scheme, self.window_columns)
         for which in ("few", "last"):
             rows = getattr(self, which)
             rows = rows.where(some[rows.codes])
-            setattr(part, which, KeyedTable(rows.table, renumber(rows.codes)))
-        if not self.stays or not len(self.keys):
+            setattr(part, which, KeyedTable(rows.table, numbers[rows.codes]))
+        if partitions is None or not len(self.keys):
             return part
-        here = np.flatnonzero(some[codes(self.window_columns, self.keys)])
+        here = np.flatnonzero(partitions)
         part.keys = Keys.of(self.keys.dtypes, self.keys.values(here))
         for name, each in self.partials.items():
             each.grow(len(self.keys))

@@ -21,7 +21,7 @@ from sash.engine.row_streams.past import joined as joined_tables
 from sash.engine.row_streams.row_scheme import EARLY, FAR, RowScheme, WindowColumns
 from sash.engine.row_streams.rows_around import RowsAround, local
 from sash.engine.sizes import total_bytes
-from sash.engine.streams.assigners.base import MOST
+from sash.engine.streams.assigners.base import LEAST, MOST
 from sash.engine.streams.formats import refuse_others
 from sash.engine.streams.keyed_rows import KeyedRows, checked
 from sash.engine.streams.keys import Keys
@@ -52,17 +52,18 @@ class RowOperator:
         self.scheme = scheme
         self._delay = scheme.stream.delay
         self._making = repr((scheme.schema, scheme.stream.settings, scheme.meaning, "rows", scheme.emit))
-        self._clear()
+        self.clear()
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Begin anew."""
         self.late_count = 0
         self.watermark: int | None = None
         self.closed = self.torn = False
         self._keys = Keys(self.scheme.stream.key_types)
         self._looked = FEW
-        self._waiting: list[KeyedRows] = []  # whole rows that have not left
-        self._context: list[KeyedRows] = []  # rows that frames reach, as far as they are needed
-        self._pasts = [Past(self.scheme, window_columns) for window_columns in self.scheme.by_window]
+        self.waiting: list[KeyedRows] = []  # whole rows that have not left
+        self.context: list[KeyedRows] = []  # rows that frames reach, as far as they are needed
+        self.pasts = [Past(self.scheme, window_columns) for window_columns in self.scheme.by_window]
         self._late: list[pa.Table] = []
 
     # What a user does
@@ -83,7 +84,7 @@ class RowOperator:
         with self._whole():
             rows = self._placed(table)
             if len(rows.codes):
-                self._waiting.append(rows)
+                self.waiting.append(rows)
             return rows
 
     def advance(self, watermark: Any) -> pa.Table:
@@ -103,7 +104,7 @@ class RowOperator:
         self.closed = True
         return left
 
-    def passing(self, watermark: int | None) -> pa.Table:
+    def passed(self, watermark: int | None) -> pa.Table:
         """What ``advance`` or, without a watermark, ``push`` of no rows gives."""
         self._open()
         with self._whole():
@@ -120,9 +121,7 @@ class RowOperator:
         """All that must be kept to go on later, as bytes."""
         if self.torn:
             raise SashError("an earlier call stopped half-way with an error; there is no state to keep")
-        waiting, context = (
-            self._joined(rows, whole) for rows, whole in ((self._waiting, True), (self._context, False))
-        )
+        waiting, context = (self._joined(rows, whole) for rows, whole in ((self.waiting, True), (self.context, False)))
         return packed(self._making, {
             **self.rest(), "closed": self.closed, "waiting": waiting.table, "context": context.table,
             "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self._late]),
@@ -133,14 +132,14 @@ class RowOperator:
         parts = unpacked(self._making, state)
         before = vars(self).copy()
         try:
-            self._clear()
+            self.clear()
             self.restore_rest(parts)
             self.closed = typed_of(parts, "closed", bool)
             self._late = [table_of(parts, "late", Late.schema(self.scheme.schema))]
             schema = self.scheme.schema
-            self._waiting = self._kept(table_of(parts, "waiting", schema))
+            self.waiting = self.rows_of(table_of(parts, "waiting", schema))
             needed = schema.empty_table().select(list(self.scheme.needed)).schema
-            self._context = self._kept(table_of(parts, "context", needed))
+            self.context = self.rows_of(table_of(parts, "context", needed))
         except Exception:
             vars(self).update(before)  # a state that is refused changes nothing
             raise
@@ -153,15 +152,15 @@ class RowOperator:
     @property
     def size(self) -> int:
         """About how many bytes it has in memory."""
-        rows = sum(total_bytes(rows.table) + 16 * len(rows.codes) for rows in (*self._waiting, *self._context))
-        return rows + self._keys.size + sum(past.size for past in self._pasts)
+        rows = sum(total_bytes(rows.table) + 16 * len(rows.codes) for rows in (*self.waiting, *self.context))
+        return rows + self._keys.size + sum(past.size for past in self.pasts)
 
     # The state but for rows that frames reach by time
 
     @property
     def formats(self) -> list[Any]:
         """What the partials are known by."""
-        return [each.text for past in self._pasts for each in past.formats]
+        return [each.text for past in self.pasts for each in past.formats]
 
     def rest(self) -> dict[str, Any]:
         """The state without the rows that wait, and those that frames reach by time."""
@@ -170,18 +169,18 @@ class RowOperator:
             "watermark": self.watermark,
             "late count": self.late_count,
         }
-        for k, past in enumerate(self._pasts):
+        for k, past in enumerate(self.pasts):
             parts |= dict(past.parts(f"past {k}"))
         return parts
 
     def restore_rest(self, parts: dict[str, Any]) -> None:
         """Go on with that."""
-        refuse_others(part_of(parts, "partials"), [each for past in self._pasts for each in past.formats])
+        refuse_others(part_of(parts, "partials"), [each for past in self.pasts for each in past.formats])
         self.watermark, self.late_count = watermark_of(parts), whole_of(parts, "late count", 0)
-        for k, past in enumerate(self._pasts):
+        for k, past in enumerate(self.pasts):
             past.restore(parts, f"past {k}", self._coded)
 
-    def _kept(self, table: pa.Table) -> list[KeyedRows]:
+    def rows_of(self, table: pa.Table) -> list[KeyedRows]:
         """Rows that were kept, as they were."""
         if not table.num_rows:
             return []
@@ -248,18 +247,27 @@ class RowOperator:
         ready = self._ready()
         answered = self._answered(ready)
         if len(ready.codes):
-            self._context.append(ready._replace(table=ready.table.select(list(self.scheme.needed))))
+            self.remember(ready._replace(table=ready.table.select(list(self.scheme.needed))))
         if self.watermark is not None:
-            self._let_go(self.watermark)
+            self._let_go()
         return answered
+
+    def remember(self, rows: KeyedRows) -> None:
+        """Have rows that have left at hand for others."""
+        self.context.append(rows)
+
+    @property
+    def horizon(self) -> int:
+        """The time from which on rows may be in frames of others."""
+        return LEAST if self.watermark is None else max(self.scheme.horizon(self.watermark), LEAST)
 
     def _ready(self) -> KeyedRows:
         """The rows that wait for nothing any more, which wait no more."""
         if self.scheme.emit == EARLY:
-            parts, self._waiting = self._waiting, []
+            parts, self.waiting = self.waiting, []
             return self._joined(parts, True)
         parts, stay = [], []
-        for rows in self._waiting:
+        for rows in self.waiting:
             assert rows.time is not None
             ends = self.scheme.ends(rows.table, rows.time)
             mask = np.zeros(len(ends), np.bool_) if self.watermark is None else ends < self.watermark
@@ -270,7 +278,7 @@ class RowOperator:
                 stay.append(rows.take(np.flatnonzero(~mask)))
             else:
                 stay.append(rows)
-        self._waiting = stay
+        self.waiting = stay
         ready = self._joined(parts, True)
         assert ready.time is not None
         return ready.take(argsort([biased(ready.time)])) if len(parts) else ready
@@ -282,11 +290,11 @@ class RowOperator:
         touched[ready.codes] = True
         needed = list(self.scheme.needed)
         early = self.scheme.emit == EARLY  # rows that came before may then be later
-        following = self._waiting if self.scheme.follows else []
-        before = [rows.table.filter(pa.array(touched[rows.codes])) for rows in self._context]
+        following = self.waiting if self.scheme.follows else []
+        before = [rows.table.filter(pa.array(touched[rows.codes])) for rows in self.context]
         after = [rows.table.select(needed).filter(pa.array(touched[rows.codes])) for rows in following]
         columns: dict[str, pa.Array] = {}
-        for window_columns, past in zip(self.scheme.by_window, self._pasts, strict=True):
+        for window_columns, past in zip(self.scheme.by_window, self.pasts, strict=True):
             few, last = (each.where(touched[each.codes]).table for each in (past.few, past.last))
             own, window = ready.table.select(needed), window_columns.window
             around = RowsAround.of(few, [last, *before], own, after, window, early)
@@ -301,11 +309,11 @@ class RowOperator:
         return {name: answer.slice(around.first, around.count)
                 for name, answer in answers(around, expressions, elsewhere).items()}  # fmt: skip
 
-    def _let_go(self, watermark: int) -> None:
+    def _let_go(self) -> None:
         """Let go of rows that no frame reaches by time any more, once it is known of them what must be."""
-        horizon = self.scheme.horizon(watermark)
+        horizon = self.horizon
         left, stay = [], []
-        for rows in self._context:
+        for rows in self.context:
             assert rows.time is not None
             mask = rows.time < horizon
             if mask.any():
@@ -313,12 +321,12 @@ class RowOperator:
                 rows = rows.take(np.flatnonzero(~mask))
             if len(rows.codes):
                 stay.append(rows)
-        self._context = stay if len(stay) < RUNS else _merged(stay)
-        if left and watermark != MOST:
+        self.context = stay if len(stay) < RUNS else _merged(stay)
+        if left and self.watermark != MOST:
             gone = joined_tables(left)
             touched = np.zeros(len(self._keys), np.bool_)
             touched[gone.codes] = True
-            for past in self._pasts:
+            for past in self.pasts:
                 past.take(gone, touched)
         if len(self._keys) > 2 * self._looked:
             self._forget_keys()
@@ -327,8 +335,8 @@ class RowOperator:
         """Number keys anew, without those of which nothing is left, where these are the most."""
         count = len(self._keys)
         some = np.zeros(count, np.bool_)
-        stores: list[Any] = [*self._waiting, *self._context]
-        stores += [rows for past in self._pasts for rows in (past.few, past.last)]
+        stores: list[Any] = [*self.waiting, *self.context]
+        stores += [rows for past in self.pasts for rows in (past.few, past.last)]
         for store in stores:
             some[store.codes] = True
         used = np.flatnonzero(some)
@@ -336,11 +344,11 @@ class RowOperator:
         if 2 * len(used) > count:
             return
         self._keys = Keys.of(self.scheme.stream.key_types, self._keys.values(used))
-        for name in ("_waiting", "_context"):
+        for name in ("waiting", "context"):
             setattr(
                 self, name, [rows._replace(codes=np.searchsorted(used, rows.codes)) for rows in getattr(self, name)]
             )
-        for past in self._pasts:
+        for past in self.pasts:
             for some_rows in (past.few, past.last):
                 some_rows.codes = np.searchsorted(used, some_rows.codes)
 

@@ -130,7 +130,7 @@ class RowScheme:
     @cached_property
     def stream(self) -> Scheme:
         """The time, the key and the watermark, as a stream has them."""
-        names = tuple(f"key {k}" for k in range(len(self.key)))
+        names = tuple(map(str, self.key))
         with column_named(next(iter(self.columns))):
             return Scheme(self.schema, Settings(self.time, self.key, self.watermark, names=names), ())
 

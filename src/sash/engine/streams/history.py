@@ -70,16 +70,7 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
     Raises a sentence that says what changed, where that cannot be.
     """
     _refuse_odd(before)
-    if before["shards"] != now["shards"]:
-        raise SashError(
-            f"the number of shards must stay what it was when the query first started, {before['shards']}, got "
-            f"{now['shards']}: set sash.options.shards = {before['shards']} to go on; to have another number, let the "
-            "query run out of open windows, and start it with a new checkpointLocation from there"
-        )
-    if before.get("hash", 1) != now["hash"]:
-        raise SashError(
-            f"the checkpoint has keys by hash {before.get('hash', 1)}, and this Sash by hash {now['hash']}; {ADVICE}"
-        )
+    refuse_other_shards(before, now)
     changes = [f"{words} {_list(now[name])} and was {_list(before.get(name))}"
                for name, words in SETTINGS.items() if before.get(name) != now[name]]  # fmt: skip
     changes += [
@@ -193,6 +184,20 @@ def _changes_of_partials(before: Mapping[str, Any], now: Mapping[str, Any], form
                 f"partials of {query['told']} are made otherwise, by another version of Sash or of a function"
             )
     return changes
+
+
+def refuse_other_shards(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuse to go on with another number of shards: keys would be looked for elsewhere."""
+    if before["shards"] != now["shards"]:
+        raise SashError(
+            f"the number of shards must stay what it was when the query first started, {before['shards']}, got "
+            f"{now['shards']}: set sash.options.shards = {before['shards']} to go on; to have another number, let the "
+            "query run out of open windows, and start it with a new checkpointLocation from there"
+        )
+    if before.get("hash", 1) != now["hash"]:
+        raise SashError(
+            f"the checkpoint has keys by hash {before.get('hash', 1)}, and this Sash by hash {now['hash']}; {ADVICE}"
+        )
 
 
 def _refuse_odd(before: Any) -> None:

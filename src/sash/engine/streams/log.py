@@ -8,14 +8,14 @@ Where most of the log is of cells that others joined, all is written anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
 from sash.engine.sizes import together, total_bytes
 from sash.engine.streams.limits import Limits
-from sash.engine.streams.logged import LoggedOperator, holds_cells
+from sash.engine.streams.logged import holds_cells
 from sash.engine.streams.packing import sound_table, table_bytes, table_of
 from sash.engine.streams.restoring import is_whole, refused
 from sash.engine.streams.store import ChunkWriter, digest_of, unchanged
@@ -51,10 +51,42 @@ def _is_list(thing: Any, types: tuple[type, ...]) -> bool:
     return isinstance(thing, list) and [type(each) for each in thing] == list(types)
 
 
+class Logged(Protocol):
+    """What a log holds, and can be made of it again."""
+
+    joins_behind: bool  # whether all is to be written anew
+
+    @property
+    def by_cells(self) -> bool:
+        """Whether entries are of cells, or of rows."""
+
+    @property
+    def reached(self) -> int:
+        """The position up to which entries have lapsed."""
+
+    def replay(self, entry: pa.Table) -> None:
+        """Take an entry again."""
+
+    def replayed(self) -> None:
+        """All entries have been taken again."""
+
+    def lapses(self, entry: pa.Table) -> int:
+        """The position that must be reached before an entry may go."""
+
+    def live(self) -> int:
+        """How many cells or rows the log must hold."""
+
+    def everything(self, size: int) -> Iterator[pa.Table]:
+        """Entries in the place of all, of about so many bytes each."""
+
+    def condensed(self, entries: list[pa.Table]) -> pa.Table:
+        """One entry in the place of some, without what has lapsed."""
+
+
 class BucketLog:
     """The runs of a bucket."""
 
-    def __init__(self, operator: LoggedOperator, limits: Limits) -> None:
+    def __init__(self, operator: Logged, limits: Limits) -> None:
         self.operator, self.limits = operator, limits
         self.runs: list[Run] = []
         self._new: list[pa.Table] = []  # entries that are not written yet

@@ -7,7 +7,7 @@ reached, cells of windows that count rows, and answers that were given early.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -16,16 +16,23 @@ import pyarrow as pa
 
 from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.assigners.base import LEAST
+from sash.engine.streams.body import CELLS, LATEST, MALFORMED, ROWS, TALLY, Body
 from sash.engine.streams.cells import AT, KEY, STATE, cells_table
 from sash.engine.streams.filling import Fill
 from sash.engine.streams.keyed_rows import KeyedRows
+from sash.engine.streams.lateness import missed_by
 from sash.engine.streams.operator import Operator
+from sash.engine.streams.packing import table_of
 from sash.engine.streams.restoring import positions_of, refuse_columns, refused
 from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.sharding import Share
 from sash.engine.streams.span_cells import refuse_odd_spans
 from sash.engine.streams.state import columns_of, with_further
+from sash.engine.streams.times import ticks_of
+from sash.engine.value_words import hashes_of
+from sash.expressions.evaluation import evaluate
 
-ROW = "row"
+ROW, RUNS = "row", "runs"
 
 
 def folds_cells(scheme: Scheme) -> bool:
@@ -47,9 +54,57 @@ class LoggedOperator(Operator):
         super().__init__(scheme, slicer, emit=emit, starts=starts, fill=fill, arrival=False)
         self.unmoved()
         self.by_cells = folds_cells(scheme)
+        self._behind: list[pa.Table] = []  # rows behind the watermark, of which sessions are told at the end of a batch
         self.joins_behind = False  # whether rows of open sessions came behind the watermark since the log was written
 
     # What comes in: cells are taken as they are
+
+    def take_body(self, body: Body) -> tuple[Mapping[str, pa.Table], int]:
+        """Take what came; gives the entries of its logs, and the time of the latest row."""
+        if body.content == CELLS:
+            cells = table_of(body.table)
+            latest = int(cells.schema.metadata[LATEST.encode()])
+            return {RUNS: self.take(cells.replace_schema_metadata(None))}, latest
+        if body.content == ROWS:
+            return self._take_rows(self._in_time(table_of(body.table)))
+        if body.content == TALLY:
+            self.state.late_count += self._late_of(table_of(body.table))
+        return {}, LEAST
+
+    def finish(self) -> tuple[Mapping[str, pa.Table], int]:
+        """Take rows behind the watermark, once all others of a batch are there."""
+        if not self._behind:
+            return {}, LEAST
+        rows, self._behind = pa.concat_tables(self._behind), []
+        return self._take_rows(rows)
+
+    def _take_rows(self, rows: pa.Table) -> tuple[Mapping[str, pa.Table], int]:
+        entry = self.add_rows(rows)
+        return {RUNS: entry}, int(entry[AT].to_numpy().max()) if entry.num_rows else LEAST
+
+    def _in_time(self, rows: pa.Table) -> pa.Table:
+        """The rows that are taken as they come; where windows merge, others wait for the end of the batch."""
+        scheme, watermark = self.scheme, self.watermark
+        if not scheme.merging or watermark is None:
+            return rows
+        assert scheme.settings.time is not None
+        time, known = ticks_of(evaluate(scheme.settings.time, rows), scheme.time_type)
+        behind = time < watermark if known is None else known & (time < watermark)
+        if not behind.any():
+            return rows
+        self._behind.append(rows.filter(pa.array(behind)))
+        return rows.filter(pa.array(~behind))
+
+    def _late_of(self, tally: pa.Table) -> int:
+        """How many rows had no time, or missed a window; all rows of a slice miss the same."""
+        malformed = int(tally.schema.metadata[MALFORMED.encode()])
+        upto, at = self.shut, tally[AT].to_numpy()
+        if upto is None or not len(at):
+            return malformed
+        behind = at < upto
+        last = tally["last"].to_numpy()[behind] if self.scheme.spans else None
+        missed, _ = missed_by(self.scheme, self.assigners, at[behind], upto, self.least_starts, last)
+        return malformed + int(tally["rows"].to_numpy()[behind][missed != ""].sum())
 
     def add_rows(self, rows: pa.Table) -> pa.Table:
         """Take rows; gives the entry of the log."""
@@ -141,6 +196,14 @@ class LoggedOperator(Operator):
         refuse_columns(ordered, "an entry of the log", names, [(keyed | columns)[name] for name in names])
 
     # What the log holds
+
+    def logged(self) -> Mapping[str, LoggedOperator]:
+        """There is one log."""
+        return {RUNS: self}
+
+    def left(self) -> Mapping[str, list[pa.Table]]:
+        """What is logged is logged as it comes."""
+        return {}
 
     def everything(self, size: int) -> Iterator[pa.Table]:
         """Entries in the place of all, of about so many bytes each."""
@@ -234,13 +297,19 @@ class LoggedOperator(Operator):
         """The values of all keys that it knows."""
         return self.state.keys.all()
 
-    def of_keys(self, numbers: np.ndarray) -> LoggedOperator:
-        """Another that has what this one has of some keys; these are sorted by number, and numbered anew."""
+    def of_share(self, share: Share, shards: int) -> LoggedOperator:
+        """Another that has what this one has of a share of the keys; these are numbered anew."""
+        keys = self.key_values()
+        numbers = np.flatnonzero(share.holds(hashes_of(keys, len(keys[0])) // np.uint64(shards)))
         some = LoggedOperator(self.scheme, self.slicer, emit=self.emit, starts=self.with_starts, fill=self.fill)
         some.since(self._windows.since)
         some.state.take_keys(self.state, numbers)
         some._goes_on_with(some.state)
         return some
+
+    def take_late(self, other: LoggedOperator) -> None:
+        """Go on with the rows that another set aside."""
+        self.state.late_count, self.state.late = other.state.late_count, other.state.late
 
     # What an observer sees
 

@@ -12,14 +12,15 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from sash.engine.memory_need import give_back, said
 from sash.engine.streams.assigners.base import LEAST
-from sash.engine.streams.bucket import Bucket
+from sash.engine.streams.body import CELLS, ROWS, Body
+from sash.engine.streams.bucket import Bucket, KeptOperator
 from sash.engine.streams.filling import Fill
 from sash.engine.streams.history import continued, described, former_places
 from sash.engine.streams.limits import EACH, Limits
@@ -28,7 +29,7 @@ from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.restoring import array_of, is_whole, part_of, refused, typed_of, watermark_of, whole_of
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sharding import Share, cover
-from sash.engine.streams.shipping import CELLS, ROWS, Body, parted
+from sash.engine.streams.shipping import Shipping, parted
 from sash.engine.streams.store import ChunkStore, ChunkWriter
 from sash.engine.streams.waiting import Waiting
 from sash.errors import SashError
@@ -36,9 +37,40 @@ from sash.errors import SashError
 HEAD = "head"
 
 
+class ShardedQuery(Protocol):
+    """What all shards of a stream know, whatever is asked of it: a board, or columns beside its rows."""
+
+    @property
+    def scheme(self) -> Scheme:
+        """The time and the key of rows."""
+
+    @property
+    def shards(self) -> int:
+        """How many there are."""
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What a key has that takes memory, and what would take less."""
+
+    def description(self) -> dict[str, Any]:
+        """All that kept state depends on."""
+
+    def continued(self, before: Any, now: dict[str, Any], start: int) -> dict[str, Any]:
+        """What is asked now, going on with state that was kept before; or a sentence that says what changed."""
+
+    def places(self, before: Any, now: dict[str, Any]) -> list[int | None] | None:
+        """The places that queries have in kept state, where these may differ."""
+
+    def shipping(self, late: bool, limits: Limits) -> Shipping:
+        """What a task does with its rows."""
+
+    def bucket(self, share: Share, limits: Limits) -> Bucket:
+        """The state of some keys, at first."""
+
+
 @dataclass(frozen=True)
 class ShardPlan:
-    """What all shards of a stream know."""
+    """What all shards of a board know."""
 
     scheme: Scheme
     slicer: str
@@ -47,6 +79,28 @@ class ShardPlan:
     shards: int
     computed: tuple[tuple[str, str], ...] = ()  # columns that were computed before, by name
     fill: Fill = False
+    words = ("open windows", "have shorter windows or more keys")
+
+    def description(self) -> dict[str, Any]:
+        """All that kept state depends on."""
+        return described(self.scheme, self.emit, self.shards, dict(self.computed), self.fill)
+
+    def continued(self, before: Any, now: dict[str, Any], start: int) -> dict[str, Any]:
+        """What is asked now; queries that are new answer from ``start`` on."""
+        return continued(before, now, start)
+
+    def places(self, before: Any, now: dict[str, Any]) -> list[int | None]:
+        """The place that each query has in kept state."""
+        return former_places(before, now)
+
+    def shipping(self, late: bool, limits: Limits) -> Shipping:
+        """Rows are folded to partials where these suffice, but for those that must be shown if they come late."""
+        return Shipping(self.scheme, self.slicer, self.shards, late, limits)
+
+    def bucket(self, share: Share, limits: Limits) -> Bucket:
+        """The state of some keys, at first."""
+        operator = LoggedOperator(self.scheme, self.slicer, emit=self.emit, starts=self.starts, fill=self.fill)
+        return Bucket(share, operator, limits)
 
 
 class Seen(NamedTuple):
@@ -70,12 +124,12 @@ class ShardOutput(NamedTuple):
 class Shard:
     """The state of a shard, and what it does with a batch."""
 
-    def __init__(self, plan: ShardPlan, limits: Limits) -> None:
+    def __init__(self, plan: ShardedQuery, limits: Limits) -> None:
         self.plan, self.limits = plan, limits
-        self.description = described(plan.scheme, plan.emit, plan.shards, dict(plan.computed), plan.fill)
+        self.description = plan.description()
         self.heads: dict[Share, bytes] = {Share(): b""}  # of all buckets; nothing is kept of one without a head
         self.former: set[Share] = set()  # those that are as they were when this began
-        self.places: list[int | None] = []  # of queries in these
+        self.places: list[int | None] | None = None  # of queries in these
         self.sizes: dict[Share, int] = {}  # bytes that are kept of each, beside its head
         self.buckets: dict[Share, Bucket] = {}  # those that are in memory; the one used last is the last
         self.watermark: int | None = None
@@ -104,8 +158,9 @@ class Shard:
         parts = unpacked(HEAD, head)
         latest, shares = whole_of(parts, "latest"), part_of(parts, "shares")
         before = part_of(parts, "told")
-        asked, self.description = self.description, continued(before, self.description, max(start, latest + 1))
-        self.places = former_places(before, asked)
+        asked = self.description
+        self.description = self.plan.continued(before, asked, max(start, latest + 1))
+        self.places = self.plan.places(before, asked)
         if not isinstance(shares, list) or not all(
             isinstance(share, list) and len(share) == 3 and all(is_whole(each, 0) for each in share) for share in shares
         ):
@@ -194,13 +249,12 @@ class Shard:
         if bucket is not None:
             self.buckets[share] = bucket
             return bucket
-        plan = self.plan
-        operator = LoggedOperator(plan.scheme, plan.slicer, emit=plan.emit, starts=plan.starts, fill=plan.fill)
-        bucket = self.buckets[share] = Bucket(share, operator, self.limits)
+        bucket = self.buckets[share] = self.plan.bucket(share, self.limits)
         self._make_room(writer)
         if self.heads[share]:
             bucket.restore(self.heads[share], writer, self.places if share in self.former else None)
-        operator.since({query["name"]: query["since"] for query in self.description["queries"] if query["since"]})
+        if since := {query["name"]: query["since"] for query in self.description["queries"] if query["since"]}:
+            bucket.operator.since(since)
         return bucket
 
     def _make_room(self, writer: ChunkWriter) -> None:
@@ -238,10 +292,11 @@ class Shard:
     def _too_large(self, bucket: Bucket) -> SashError:
         keys = [column[0].as_py() for column in bucket.operator.key_values()]
         named = ", ".join(f"{name} = {value!r}" for name, value in zip(self.plan.scheme.key_names, keys, strict=True))
+        what, less = self.plan.words
         return SashError(
-            f"the open windows of {f'the key {named}' if named else 'a stream without a key'} have about "
+            f"the {what} of {f'the key {named}' if named else 'a stream without a key'} have about "
             f"{said(bucket.in_memory)}, for which a worker needs {said(EACH * bucket.in_memory)} and may use "
-            f"{said(self.limits.memory)}: set sash.options.memory (or SASH_MEMORY), have shorter windows or more keys"
+            f"{said(self.limits.memory)}: set sash.options.memory (or SASH_MEMORY), {less}"
         )
 
     def _close(self, writer: ChunkWriter) -> None:
@@ -262,7 +317,7 @@ def _drained(bodies: list[Body]) -> Iterator[Body]:
         yield bodies.pop(0)
 
 
-def _aside(operator: LoggedOperator) -> Iterator[ShardOutput]:
+def _aside(operator: KeptOperator) -> Iterator[ShardOutput]:
     """The rows that were set aside, if any: they leave before their bucket may leave memory."""
     aside = operator.late()
     if aside.num_rows:

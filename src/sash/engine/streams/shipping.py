@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +12,7 @@ from sash.engine.encoding import biased
 from sash.engine.memory_need import give_back
 from sash.engine.sizes import cut, together
 from sash.engine.streams.assigners.base import LEAST
+from sash.engine.streams.body import CELLS, LATEST, MALFORMED, NOTHING, ROWS, TALLY, Body
 from sash.engine.streams.cells import KEY
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.keys import Keys
@@ -28,18 +28,7 @@ from sash.expressions.evaluation import evaluate
 from sash.kernels.sorting import argsort
 from sash.windows.slicers import SLICERS, Edges, edges_of
 
-NOTHING, CELLS, ROWS, TALLY = range(4)
-MALFORMED, LATEST = "malformed", "latest"  # rows without a time, or one out of reach; and the latest time
 NONE = np.zeros(0, np.int64)
-
-
-class Body(NamedTuple):
-    """What is sent to a shard: cells, rows, or how many rows there were in each slice, as an Arrow table."""
-
-    shard: int
-    content: int
-    table: bytes
-    task: int = 0  # that sent it
 
 
 class Shipping:
@@ -47,7 +36,7 @@ class Shipping:
 
     def __init__(self, scheme: Scheme, slicer: str, shards: int, whole: bool, limits: Limits) -> None:
         self.scheme, self.slicer, self.shards, self.limits = scheme, slicer, shards, limits
-        self.by_cells = folds_cells(scheme) and not whole
+        self.by_cells = not whole and folds_cells(scheme)
 
     def bodies(self, tables: Iterable[pa.Table]) -> Iterator[Body]:
         """The bodies of a task, at least one for each shard, so that all shards see that there was a batch."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sash.engine.spilling.row_files import Directory, room
+from sash.engine.streams.body import Body
 from sash.engine.streams.sharding import Share
-from sash.engine.streams.shipping import Body
 
 LEAD = struct.Struct("<qqqq")  # shard, content, task, bytes
 
