@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sash.errors import SashError
 from sash.libraries import is_spark
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def stream(
     ahead: Any = None,
     idle: Any = None,
     on_error: str = "fail",
+    history: Any = None,
 ) -> Board:
     """A stream to ask continuous queries of: many over one stream, sharing their slices.
 
@@ -51,6 +53,9 @@ def stream(
             given again, with a higher ``revision``, a column that answers then have. Rows later than that are late.
         ahead: how far behind the clock the future begins, such as ``"1 day"``: rows whose time is later than that
             are set aside with the reason, in the place of moving the watermark.
+        history: partials of earlier rows, as ``board.partials()`` gives them, one frame or several, for a board that
+            starts warm: windows that end after the last slice are answered, of both; rows of before that are late.
+            In process.
         idle: after how long without events the clock moves the watermark, such as ``"1 minute"``; in process.
         on_error: ``"fail"``, or ``"aside"``: rows with which a function fails, such as a ``lift`` of your own that
             raises, are set aside with the reason, and the others answered.
@@ -65,16 +70,19 @@ def stream(
 
     """
     from sash.engine.streams.board import Board
+    from sash.engine.streams.partial_reading import frames_of
     from sash.engine.streams.settings import settings_of, spans_of
     from sash.engine.streams.sources import source_of
 
     if is_spark(source):
+        if history is not None:
+            raise SashError("history is for streams in process, got it with a Spark DataFrame; append its partials to "
+                            "those of the history, and ask board.answer() of all")  # fmt: skip
         from sash.spark.dataframes import stream_source
 
         opened = stream_source(source)
     else:
         opened = source_of(source)
     spans = spans_of(span, postpone, longest, pair, time)
-    return Board(
-        opened, settings_of(time, key, watermark, offset, slicer, spans, zone, lateness, ahead, idle, on_error)
-    )
+    settings = settings_of(time, key, watermark, offset, slicer, spans, zone, lateness, ahead, idle, on_error)
+    return Board(opened, settings, _history=() if history is None else tuple(frames_of(history)))

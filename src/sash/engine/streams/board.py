@@ -17,6 +17,7 @@ from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.settings import check, queries_of, slicer_of
 from sash.engine.streams.slice_partials import PARTIALS
 from sash.engine.streams.sources import Source, like
+from sash.engine.streams.warm_start import begin_with, check_history
 from sash.errors import SashError
 from sash.planner.in_words import preformatted
 from sash.planner.stream_plan import StreamPlan
@@ -33,12 +34,14 @@ class Board:
     _settings: Settings
     _queries: tuple[Query, ...] = ()
     _before: Scheme | None = None  # that of the board without its last queries
+    _history: tuple[Any, ...] = ()  # partials that the stream goes on with
     _on_spark: Callable[..., Any] | None = None  # answers partials that are Spark's; None for others
     _sampled: bool = False  # whether a stream's batches tell some answers, for a page
 
     def __post_init__(self) -> None:
         if self._scheme.queries:  # whatever is wrong is said now
             check(self._scheme)
+            check_history(self._scheme, self._history)
 
     def query(
         self,
@@ -123,7 +126,7 @@ class Board:
         if self._on_spark is not None and (answered := self._on_spark(self, partials, emit, starts)) is not None:
             return answered
         frames = frames_of(partials)
-        operator = self._opened(emit, starts, fill)
+        operator = self._cold(emit, starts, fill)
         operator.unmoved()
         take_partials(operator, frames)
         return like(frames[0], operator.close())
@@ -197,6 +200,13 @@ class Board:
         return self._opened(emit, starts, fill)
 
     def _opened(self, emit: str, starts: bool = False, fill: bool | Literal["previous"] = False) -> Operator:
+        operator = self._cold(emit, starts, fill)
+        if self._history:
+            begin_with(operator, self._history)
+        return operator
+
+    def _cold(self, emit: str, starts: bool = False, fill: bool | Literal["previous"] = False) -> Operator:
+        """An operator that knows of no history."""
         return Operator(self._scheme, self._slicer, emit=emit, starts=starts, fill=fill)
 
     @cached_property

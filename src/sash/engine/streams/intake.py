@@ -23,6 +23,8 @@ from sash.errors import column_named
 from sash.expressions.evaluation import evaluate
 from sash.kernels.slices.assigning import Span, span
 
+BEHIND = "late: before the end of the history"
+
 
 class Judged(NamedTuple):
     """What is known of the rows of a batch beside their times, where windows merge.
@@ -58,6 +60,7 @@ class Intake:
     ) -> None:
         self.state, self.scheme, self._ended, self._least_starts = state, state.scheme, ended, least_starts
         self.standing: Callable[[], Cells] = lambda: state.cells  # in which sessions are found
+        self.begins: int | None = None  # where the history ends, if there is one
         self.clock: int | None = None  # what it shows, where that matters and no column says it
 
     def whole_spans(self, pairs: tuple[pa.Table, pa.Table, pa.Array]) -> pa.Table:
@@ -68,7 +71,7 @@ class Intake:
 
     def placed(self, table: pa.Table) -> KeyedRows:
         """The rows that have a place, with their keys and times; others are set aside."""
-        table = self._come(table)
+        table = self._come(self._after_history(table))
         time, late, times, judged, scheme, state = None, None, None, None, self.scheme, self.state
         if scheme.spans:
             return self._placed_spans(table)
@@ -89,6 +92,20 @@ class Intake:
         rows = columns_of(table, scheme.row_columns)
         rows = rows if bits is None else rows.append_column(MISSED, pa.array(bits))
         return KeyedRows(rows, self._coded(table), time, times)
+
+    def _after_history(self, table: pa.Table) -> pa.Table:
+        """The rows that the history cannot have; others are set aside."""
+        if self.begins is None:
+            return table
+        assert self.scheme.settings.time is not None
+        with column_named("time"):
+            time, known = ticks_of(evaluate(self.scheme.settings.time, table), self.scheme.time_type)
+        behind = (time < self.begins) & (True if known is None else known)
+        if not behind.any():
+            return table
+        aside = np.flatnonzero(behind)
+        self.set_aside(table, aside, pa.array([BEHIND] * len(aside), pa.string()))
+        return table.filter(pa.array(~behind))
 
     def _come(self, table: pa.Table) -> pa.Table:
         """The rows that are not too far in the future; others are set aside."""

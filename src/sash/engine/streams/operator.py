@@ -80,6 +80,7 @@ class Operator:
         self._delay = scheme.delay
         self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit)) + scheme.settings.further
         self._making += f" filled {fill}" if fill else ""
+        self.begins: int | None = None  # where a history ends that it goes on with
         self._clear()
 
     def _clear(self) -> None:
@@ -100,6 +101,7 @@ class Operator:
     def _goes_on_with(self, state: StreamState) -> None:
         self.state, self._windows.filling = state, state.filling
         self._intake = Intake(state, lambda: self.ended, lambda: self.least_starts)
+        self._intake.begins = self.begins
 
     # What a user does
 
@@ -117,6 +119,14 @@ class Operator:
                 self._see(rows.span.most - self._delay)
             self._go_on(shown, batch.num_rows > 0)
             return self._answers()
+
+    def begin_at(self, time: int) -> None:
+        """Answer only windows that end after a time, of rows of that time or later and of partials taken so far."""
+        self.begins = self._intake.begins = time
+        self._making += f" after {time}"
+        self._see(time)
+        self.state.positions.passes(time)
+        self._let_go()
 
     def tick(self, clock: Any = None) -> pa.Table:
         """Say what the clock shows while nothing comes; gives the answers of windows that have ended by ``idle=``."""

@@ -144,7 +144,7 @@ class PartialReader:
 
     def entry(self, table: pa.Table) -> pa.Table:
         """The cells or, where these do not suffice, the rows of a table of partials."""
-        start, end = self._moments(table, START), self._moments(table, END)
+        start, end = self.moments(table, START), self.moments(table, END)
         if (end <= start).any():
             raise SashError(f"{END} must be after {START} in every row of partials, got one that is not")
         if len(start):
@@ -206,7 +206,7 @@ class PartialReader:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise SashError(f"{name} must be lists of {dtype}, got {array.type}: {error}") from None
 
-    def _moments(self, table: pa.Table, name: str) -> np.ndarray:
+    def moments(self, table: pa.Table, name: str) -> np.ndarray:
         """Starts or ends of slices."""
         column, wanted = table[name], self.scheme.time_type
         if pa.types.is_timestamp(column.type) and (column.type.tz is None) != (wanted.tz is None):
