@@ -82,12 +82,14 @@ def tie_breakers_of(exchange: Exchange, columns: Mapping[str, Over]) -> tuple[Ov
 
 def warn_of(exchange: Exchange, is_described: bool = False) -> None:
     """Tell the user which expressions bring all rows to one task; where nothing may be read of a frame, that too."""
-    why = "cannot be computed in pieces" if not is_described else "cannot be cut into pieces that nobody may look for"
-    change = "a partitionBy" if is_described else "a partitionBy, or a frame bounded on both sides,"
-    for name, over in exchange.columns.items():
-        warnings.warn(
-            f"{name}: {over.call} over ({over.window!r}) {why}, so that all rows go to one task; {change} would change "
-            "that",
-            SashWarning,
-            stacklevel=outside(),
+    why = (
+        "cannot be computed in pieces, so that all rows go to one task; a partitionBy, or a frame bounded on both "
+        "sides, would change that"
+    )
+    if is_described:
+        why = (
+            "cannot be cut into pieces that nobody may look for, so that all rows go to one task; a partitionBy would "
         )
+        why += "change that"
+    for name, over in exchange.columns.items():
+        warnings.warn(f"{name}: {over.call} over ({over.window!r}) {why}", SashWarning, stacklevel=outside())
