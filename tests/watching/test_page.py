@@ -15,7 +15,6 @@ import sash
 from chromium import BROWSER, browse
 from sash import functions as sf
 from sash.errors import SashError
-from sash.watching.diagram import diagram
 from sash.watching.samples import KEYS, LAST, Wanted, sample
 from sash.watching.sight import FAILED, Sight
 
@@ -171,11 +170,13 @@ def test_what_cannot_be_run_for_a_page_is_refused():
 
 
 def test_the_plan_is_drawn_with_a_box_for_each_query():
-    drawn = diagram(board_of(loads()).explain())
+    drawn = board_of(loads()).explain().diagram()
     assert drawn.count("<rect") == 4
     for words in ("peak = max(load)", "n = count()", "cut by panes"):
         assert words in drawn
-    assert "&lt;" in diagram(board_of(loads()).query("few", sf.count().filter("load < 5"), range="5 minutes").explain())
+    few = board_of(loads()).query("few", sf.count().filter("load < 5"), range="5 minutes").explain()
+    assert "&lt;" in few.diagram()
+    assert few._repr_html_().startswith("<svg")  # what notebooks show
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no chromium on PATH")

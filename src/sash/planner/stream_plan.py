@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sash.planner.choosing import Choice
-from sash.planner.in_words import InWords
+from sash.planner.in_words import InWords, preformatted
+from sash.planner.plan_diagram import diagram
 
 WIDTH = 64  # characters of the drawing
 
@@ -48,6 +49,28 @@ class StreamPlan(InWords):
         steps = tuple(replace(step, expression=shown(step.expression), windows=shown(step.windows),
                               source=shown(step.source)) for step in self.steps)  # fmt: skip
         return replace(self, lines=tuple(map(shown, self.lines)), steps=steps)
+
+    def diagram(self) -> str:
+        """The plan as a drawing, an SVG element: what notebooks and the page of ``board.watch()`` show.
+
+        >>> StreamPlan("panes", (), (QueryStep("peak", "max(load)", "range 1 hour", (), 60),)).diagram()[:4]
+        '<svg'
+        """
+        sliced = any(step.slices for step in self.steps)
+        held = ["slices", f"cut by {self.slicer}"] if sliced else ["rows that are held", "for whole windows"]
+        queries = [
+            [
+                f"{step.name} = {step.expression}",
+                f"windows: {step.windows}" + (f", {step.slices:,} slices each" if step.slices else ""),
+                "by " + " and ".join(choice.name for choice in step.choices),
+            ]
+            for step in self.steps
+        ]
+        return diagram(held, queries)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return self.diagram() + preformatted(str(self))
 
     def __str__(self) -> str:
         lines = list(self.lines)

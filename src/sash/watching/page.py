@@ -13,7 +13,6 @@ from bokeh.models.widgets import Div
 from bokeh.plotting import figure
 from jinja2 import Template
 
-from sash.watching.diagram import diagram
 from sash.watching.sight import Sight
 
 EVERY = 1000  # milliseconds between two looks
@@ -99,7 +98,7 @@ def _board(document: Document, sight: Sight) -> list[Callable[[], None]]:
     if sight.plan is not None:
         updates += _batches(document, sight)
         updates.append(_text(document, lambda: _aside(sight)))
-        plan = f"<h3>The plan</h3><div class='scroll'>{diagram(sight.plan)}</div>"
+        plan = f"<h3>The plan</h3><div class='scroll'>{sight.plan.diagram()}</div>"
         words = f"<details><summary>in words</summary><pre>{escape(str(sight.plan))}</pre></details>"
         _text(document, lambda: plan + words)()
     return updates

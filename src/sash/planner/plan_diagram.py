@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
-
-from sash.planner.stream_plan import QueryStep, StreamPlan
 
 BOX, GAP, LINE, WIDTH = 68, 16, 17, 760  # heights of a box, between boxes, of a line; the width of all
 
 
-def diagram(plan: StreamPlan) -> str:
-    """The plan as an SVG element, in the colours of the page that it is in."""
-    height = max(len(plan.steps), 1) * (BOX + GAP) + GAP
+def diagram(held: list[str], queries: Sequence[list[str]]) -> str:
+    """An SVG element in the colours of its page: rows, what is kept of them, and a box for each query."""
+    height = max(len(queries), 1) * (BOX + GAP) + GAP
     middle = height / 2
-    sliced = any(step.slices for step in plan.steps)
-    held = "slices" if sliced else "rows that are held"
     parts = [
         _box(0, middle - BOX / 2, 120, ["rows", "as they come"]),
         _arrow(120, middle, 170, middle),
-        _box(170, middle - BOX / 2, 150, [held, f"cut by {plan.slicer}" if sliced else "for whole windows"]),
+        _box(170, middle - BOX / 2, 150, held),
     ]
-    for place, step in enumerate(plan.steps):
+    for place, lines in enumerate(queries):
         top = GAP + place * (BOX + GAP)
         parts.append(_arrow(320, middle, 380, top + BOX / 2))
-        parts.append(_box(380, top, WIDTH - 380, _said(step)))
+        parts.append(_box(380, top, WIDTH - 380, lines))
     return (
         f'<svg viewBox="-1 0 {WIDTH + 2} {height}" role="img" aria-label="the plan as a drawing" '
         f'style="width:100%;max-width:{WIDTH}px;height:auto;min-width:34rem">{"".join(parts)}</svg>'
     )
-
-
-def _said(step: QueryStep) -> list[str]:
-    slices = f", {step.slices:,} slices each" if step.slices else ""
-    return [f"{step.name} = {step.expression}", f"windows: {step.windows}{slices}",
-            "by " + " and ".join(choice.name for choice in step.choices)]  # fmt: skip
 
 
 def _box(x: float, y: float, width: float, lines: list[str]) -> str:
@@ -41,10 +32,10 @@ def _box(x: float, y: float, width: float, lines: list[str]) -> str:
     room = int(width / 6.4)
     texts = []
     for place, line in enumerate(lines):
-        look = 'fill="var(--soft)"' if place else 'fill="var(--ink)" font-weight="600"'
+        look = 'fill="var(--soft, #808890)"' if place else 'fill="var(--ink, currentColor)" font-weight="600"'
         place_of = f'x="{x + 10}" y="{y + 22 + place * LINE}"'
         texts.append(f'<text {place_of} font-size="12" {look}>{escape(_cut(line, room))}</text>')
-    frame = f'<rect x="{x}" y="{y}" width="{width}" height="{BOX}" rx="5" fill="none" stroke="var(--rule)"/>'
+    frame = f'<rect x="{x}" y="{y}" width="{width}" height="{BOX}" rx="5" fill="none" stroke="var(--rule, #808890)"/>'
     return frame + "".join(texts)
 
 
@@ -54,7 +45,6 @@ def _cut(text: str, room: int) -> str:
 
 def _arrow(x: float, y: float, to_x: float, to_y: float) -> str:
     bend = (to_x - x) / 2
-    return (
-        f'<path d="M{x} {y} C{x + bend} {y} {to_x - bend} {to_y} {to_x} {to_y}" fill="none" stroke="var(--soft)"/>'
-        f'<path d="M{to_x - 6} {to_y - 3.5} L{to_x} {to_y} L{to_x - 6} {to_y + 3.5}" fill="none" stroke="var(--soft)"/>'
-    )
+    line = f"M{x} {y} C{x + bend} {y} {to_x - bend} {to_y} {to_x} {to_y}"
+    head = f"M{to_x - 6} {to_y - 3.5} L{to_x} {to_y} L{to_x - 6} {to_y + 3.5}"
+    return f'<path d="{line} {head}" fill="none" stroke="var(--soft, #808890)"/>'
