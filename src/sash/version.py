@@ -1,3 +1,3 @@
 """The version of Sash, which state and workers are compared by."""
 
-VERSION = "0.1.0.dev1"
+VERSION = "0.2.0"
