@@ -34,7 +34,10 @@ class BatchReader:
         """Take in one batch."""
         sight = self.sight
         took = float((batch["durationMs"] or {}).get("triggerExecution", 0))
-        sight.took(batch["numInputRows"], took, batch["batchId"])
+        rows = batch["numInputRows"]
+        if rows is None:  # on Connect
+            rows = sum(source["numInputRows"] or 0 for source in batch["sources"] or ())
+        sight.took(rows, took, batch["batchId"])
         for name, metrics in (batch["observedMetrics"] or {}).items():
             if name.startswith(SAMPLE):
                 for text in metrics["samples"] or ():
