@@ -40,7 +40,7 @@ class BatchReader:
         sight.took(rows, took, batch["batchId"])
         for name, metrics in (batch["observedMetrics"] or {}).items():
             if name.startswith(SAMPLE):
-                for text in metrics["samples"] or ():
+                for text in getattr(metrics, "samples", None) or ():  # Connect leaves out what is empty
                     sight.sampled(json.loads(text))
             elif name.startswith(COUNTS):
                 sight.late = (sight.late or 0) + (metrics["late"] or 0)
