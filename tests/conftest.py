@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 
 from services.kafka import kafka  # noqa: F401
 from services.postgres import postgres  # noqa: F401
-from sessions import cluster, connect, spark  # noqa: F401, fixtures for all tests
+from sessions import as_shipped, cluster, connect, spark  # noqa: F401, fixtures for all tests
 
 settings.register_profile(
     "sash",

@@ -57,11 +57,15 @@ def session(conf):
     return builder.getOrCreate()
 
 
+LIMITS = {}  # below which Spark's own operator is taken, as users have it
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
     """One session with two cores in this process; what is asked of it is answered by Sash, however few rows."""
     from sash.spark import native
 
+    LIMITS.update({name: getattr(native, name) for name in ("ONE_TASK", "FEW")})
     native.ONE_TASK = native.FEW = 0
     os.environ.update(HERE)
     os.environ.pop("SPARK_REMOTE", None)
@@ -76,6 +80,16 @@ def spark(tmp_path_factory):
     local.sparkContext.setLogLevel("OFF")
     yield local
     local.stop()
+
+
+@pytest.fixture
+def as_shipped(spark, monkeypatch):
+    """The session, in which Spark's own operator is chosen as it is for users."""
+    from sash.spark import native
+
+    for name, limit in LIMITS.items():
+        monkeypatch.setattr(native, name, limit)
+    return spark
 
 
 @dataclass

@@ -44,14 +44,6 @@ KEYED, OVERALL = Window.partitionBy("k").orderBy("t"), Window.orderBy("t desc nu
 TOTALS = Window.partitionBy("k")
 
 
-@pytest.fixture
-def as_shipped(spark, monkeypatch):
-    """A session in which Spark's operator is chosen as it is for users."""
-    monkeypatch.setattr(native, "ONE_TASK", 1 << 30)
-    monkeypatch.setattr(native, "FEW", 1 << 25)
-    return spark
-
-
 def columns(using):
     """Expressions over windows whose rows tie, and over all sorts of frames that both answer."""
     out = {}

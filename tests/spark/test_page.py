@@ -78,7 +78,7 @@ def commands(page):
 
 
 @pytest.mark.parametrize("page", [each for each in pages.ON_SPARK if each not in OF_THEIR_OWN], ids=pages.named)
-def test_every_example_runs(page, spark, tmp_path, monkeypatch):
+def test_every_example_runs(page, as_shipped, spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = PREPARED.get(pages.named(page), lambda spark, folder: {})(spark, tmp_path)
     pages.run(page, **{"spark": spark} | made)

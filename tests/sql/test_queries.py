@@ -11,7 +11,6 @@ from pyspark.errors import AnalysisException
 
 import sash
 from sash.errors import SashError, SashWarning
-from sash.spark import native
 
 ROWS = pa.table(
     {
@@ -335,10 +334,7 @@ def test_on_connect(connect):
     assert "`nope` cannot be resolved" in said
 
 
-def test_one_pass_over_few_rows_is_left_to_spark(t, monkeypatch):
-    monkeypatch.setattr(native, "ONE_TASK", 1 << 30)
-    monkeypatch.setattr(native, "FEW", 1 << 25)
-
+def test_one_pass_over_few_rows_is_left_to_spark(as_shipped, t):
     def who(query):
         return set(sash.explain(query, t=t).chosen.values())
 

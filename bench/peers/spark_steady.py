@@ -1,0 +1,89 @@
+"""Micro-batches in steady state on Structured Streaming, as a user would run them: beside Spark's ``window()``.
+
+Events from Parquet files, one a trigger and a minute of events in each, to Spark's noop sink; max and avg, two shuffle
+partitions, RocksDB with changelog checkpointing. What counts is how long Spark says that a batch took: the median of
+those after the first third. The first batch, which starts the query, is a column of its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from functools import partial
+from statistics import median
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+import sash
+from bench.peers._spark import FOLDER, session, stored
+from sash import functions as sf
+
+TITLE = "Micro-batches in steady state"
+QUICK = False
+BATCHES = 9
+MINUTE = 60 * 10**6  # microseconds of event time in a batch
+CASES = [  # events a batch, keys, range and slide in seconds
+    (100_000, 100, 60, 10),
+    (200_000, 10_000, 60, 60),
+    (1_000_000, 1_000, 300, 10),
+    (200_000, 10_000, 600, 10),
+]
+
+
+def events(count, keys, batches):
+    """So many events a batch, a little out of order within four seconds."""
+    random = np.random.default_rng(11)
+    rows = count * batches
+    at = np.arange(rows) * MINUTE // count + random.integers(0, 4 * 10**6, rows)
+    moments = pa.array(1_767_225_600_000_000 + at, pa.timestamp("us", "UTC"))
+    return pa.table({"ts": moments, "key": random.integers(0, keys, rows), "value": random.random(rows)})
+
+
+def streamed(count, keys, batches):
+    spark = session(spark__sql__shuffle__partitions="2", spark__sql__execution__arrow__maxRecordsPerBatch="100000")
+    reader = spark.readStream.schema("ts timestamp, key bigint, value double").option("maxFilesPerTrigger", 1)
+    folder = stored(f"steady-{count}-{keys}-{batches}", partial(events, count, keys, batches), batches)
+    return reader.parquet(str(folder))
+
+
+def by_sash(frame, length, slide):
+    board = sash.stream(frame, time="ts", key="key", watermark="10 seconds")
+    calls = {"most": sf.max("value"), "mean": sf.avg("value")}
+    return board.query(calls, range=f"{length} seconds", slide=f"{slide} seconds").results()
+
+
+def by_spark(frame, length, slide):
+    window = F.window("ts", f"{length} seconds", f"{slide} seconds")
+    calls = F.max("value").alias("most"), F.avg("value").alias("mean")
+    return frame.withWatermark("ts", "10 seconds").groupBy(window, "key").agg(*calls)
+
+
+def durations(frame):
+    """How long each batch with rows took, in seconds."""
+    folder = tempfile.mkdtemp(dir=FOLDER)
+    writer = frame.writeStream.format("noop").outputMode("append").option("checkpointLocation", folder)
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    shutil.rmtree(folder, ignore_errors=True)
+    return [each.durationMs["triggerExecution"] / 1000 for each in query.recentProgress if each.numInputRows]
+
+
+def run(bench):
+    batches, share = bench.pick(BATCHES, 3), bench.pick(1, 100)
+    lines = []
+    for count, keys, length, slide in CASES:
+        count //= share
+        name = f"{count:,} events, {keys:,} keys, {length} s every {slide} s"
+        firsts, steady = [], []
+        for answer in (by_sash, by_spark):
+            took = durations(answer(streamed(count, keys, batches), length, slide))
+            firsts.append(took[0])
+            steady.append(median(took[len(took) // 3 :]))
+        lines.append([name, *steady, steady[1] / steady[0], *firsts])
+    bench.table(
+        "a micro-batch: seconds",
+        ["events a batch", "Sash", "Spark", "Spark over Sash", "first batch, Sash", "Spark"],
+        lines,
+    )
