@@ -104,3 +104,12 @@ def test_what_is_refused():
         sash.stream(table.schema, time="ts", key="k", history=3)
     with pytest.raises(SashError, match="fill is not for a board with history="):
         board(table, PARTIALS, history=history).results(fill=True)
+
+
+def test_events_that_last_have_no_history():
+    calls = pa.schema({"a": pa.timestamp("us"), "b": pa.timestamp("us")})
+    history = board(rows(3, 60), PARTIALS).partials()
+    plain = sash.stream(calls, span=("a", "b"), postpone="1 hour").query("n", sf.count(), range="1 minute")
+    assert plain.open().close().num_rows == 0
+    with pytest.raises(SashError, match="history is for events of one moment"):
+        sash.stream(calls, span=("a", "b"), postpone="1 hour", history=history).query("n", sf.count(), range="1 minute")

@@ -17,7 +17,7 @@ from sash.errors import SashError, column_named
 
 def check_history(scheme: Scheme, frames: Sequence[Any]) -> None:
     """Refuse a history that cannot answer the queries of a board, or a board that cannot go on with one."""
-    if scheme.spans:
+    if frames and scheme.spans:
         raise SashError("history is for events of one moment, got it with span=: events that last reach over its end")
     with column_named("history"):
         for frame in frames:
