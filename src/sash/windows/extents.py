@@ -98,7 +98,7 @@ class Session(Range):
         return SessionExtent(self.gap) if self.gap is not None else OwnSessionExtent(self.column)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        return f"session({self.column or self.gap})"
+        return f"session({self.column if self.gap is None else self.gap})"
 
 
 def session(gap: Any) -> Session:
