@@ -1053,7 +1053,7 @@ def cume_dist(*values: Column) -> Call:
     In SQL: ``cume_dist()``
     """
 
-def ntile(n: int) -> Call:
+def ntile(n: int | Column) -> Call:
     """The number, from 1, of the ``n`` about equal parts that the row falls into.
 
     Args:
@@ -1092,7 +1092,7 @@ def last_value(col: Column, ignoreNulls: bool | None = None) -> Call:
     In SQL: ``last_value(qty)``
     """
 
-def nth_value(col: Column, offset: int, ignoreNulls: bool | None = False, *, from_last: bool = False) -> Call:
+def nth_value(col: Column, offset: int | Column, ignoreNulls: bool | None = False, *, from_last: bool = False) -> Call:
     """The value of the row at a place counted from 1, from the first or from the last row of the frame.
 
     Args:
@@ -1108,7 +1108,7 @@ def nth_value(col: Column, offset: int, ignoreNulls: bool | None = False, *, fro
     In SQL: ``nth_value(qty, 2)``
     """
 
-def lead(col: Column, offset: int = 1, default: Any = None) -> Call:
+def lead(col: Column, offset: int | Column = 1, default: Any = None) -> Call:
     """The value so many rows after the row, or the default where there is none.
 
     Args:
@@ -1123,7 +1123,7 @@ def lead(col: Column, offset: int = 1, default: Any = None) -> Call:
     In SQL: ``lead(qty)``
     """
 
-def lag(col: Column, offset: int = 1, default: Any = None) -> Call:
+def lag(col: Column, offset: int | Column = 1, default: Any = None) -> Call:
     """The value so many rows before the row, or the default where there is none.
 
     Args:

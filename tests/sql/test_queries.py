@@ -63,6 +63,18 @@ QUERIES = [
         "order by y",
         [(1, 4), (2, 4), (3, 4), (4, 4), (5, 4)],
     ),
+    (
+        "select lag(x, n, -y) over (order by y), lead(y, n - 1 ignore nulls) over (partition by k order by y), "
+        "nth_value(y, n + 1) over (order by y), ntile(nullif(n, 0)) over (order by y), lead(x, null, 1) over (order by y), "
+        "lag(x, 0, d ignore nulls) over (order by y) from (select x, y, k, n, 9 as d from t) order by y",
+        [
+            (-1, 1, None, 1, None, 3),
+            (1, 1, 1, None, None, 1),
+            (3, 4, 3, 2, None, None),
+            (None, 4, 2, 1, None, 2),
+            (2, 5, 2, 1, None, 2),
+        ],
+    ),
     ("select x from t qualify row_number() over (partition by k order by y) = 1 order by y", [(3,), (None,)]),
     ("select distinct k, count(*) over (partition by k) c from t order by k", [("a", 2), ("b", 3)]),
     (

@@ -214,9 +214,14 @@ def test_a_file_does_not_hide_a_table(spark, tmp_path):
             "the offset of ROWS must be a whole number, got '3'",
         ),
         (
-            "select lead(x, y) over (order by y), median(x) over (order by y) from t",
-            "the offset must be a constant, got y",
+            "select ntile(y - 3) over (order by y) from t",
+            "the number of ntile must be at least 1 in every row, got -2",
         ),
+        (
+            "select lead(x, v) over (order by y) from t",
+            r"the offset of lead must be a whole number, got a column of type",
+        ),
+        ("select lead(x, 'a') over (order by y) from t", "offset must be a whole number, got 'a'"),
         ("from t select median(x) over (order by y)", "Cannot specify ORDER BY"),
         ("from t |> extend median(x) over (order by y) as m", "Cannot specify ORDER BY"),
         ("delete from t where median(x) over (order by y) > 1", "Cannot specify ORDER BY"),
@@ -229,7 +234,7 @@ def test_a_file_does_not_hide_a_table(spark, tmp_path):
 )
 def test_what_is_refused(spark, query, sentence):
     with pytest.raises(SashError, match=sentence):
-        sash.sql(query, spark=spark)
+        sash.sql(query, spark=spark).collect()
 
 
 def test_the_longest_offsets_are_offsets(spark):

@@ -46,7 +46,8 @@ class WindowFunction:
     per_row: ClassVar[bool] = False  # whether it answers a row of the frame, not the frame
     of_frame: ClassVar[int] = MANY  # how many of its columns are of the rows of the frame, not of the row that asks
     of_spans: ClassVar[bool] = False  # whether only events that last have an answer
-    nth: ClassVar[tuple[int, bool] | None] = None  # the place of the row whose value it is, and whether from the last
+    # the place of the row whose value it is, None where a column says it, and whether it is counted from the last
+    nth: ClassVar[tuple[int | None, bool] | None] = None
 
     def __call__(self, *columns: Any) -> Call:
         """The function of these columns."""
@@ -106,6 +107,11 @@ class RankFunction(WindowFunction):
         """Whether equal rows have different answers."""
         return self.counts == ITSELF
 
+    @property
+    def ranks_values(self) -> bool:
+        """Whether its columns are values to be ranked; that of ntile is its parameter."""
+        return None not in self.parameters
+
 
 @dataclass(frozen=True, repr=False)
 class ValueFunction(WindowFunction):
@@ -113,13 +119,15 @@ class ValueFunction(WindowFunction):
 
     ordered: bool = True
     nulls: bool = True
-    nth: tuple[int, bool] = (1, False)  # type: ignore[misc]
+    nth: tuple[int | None, bool] = (1, False)  # type: ignore[misc]
     folded: Any = None
+
+    of_frame: ClassVar[int] = 1
 
 
 @dataclass(frozen=True, repr=False)
 class ShiftFunction(WindowFunction):
-    """The value so many rows after the row, or before it where ``ahead`` is -1."""
+    """The value so many rows after the row, or before it where ``ahead`` is -1; the second column may say how many."""
 
     columns: tuple[int, int] = (1, 2)
     ordered: bool = True
@@ -132,9 +140,10 @@ class ShiftFunction(WindowFunction):
     by_row: ClassVar[bool] = True
 
     @property
-    def offset(self) -> int:
-        """How many rows after the row; negative before it."""
-        return int(self.parameters[0]) * self.ahead
+    def offset(self) -> int | None:
+        """How many rows after the row; negative before it; None where each row has its own."""
+        number = self.parameters[0]
+        return None if number is None else int(number) * self.ahead
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,7 +12,7 @@ from sash.algebra.catalogue import builtin
 from sash.algebra.catalogue import declaring as d
 from sash.algebra.window_function import MANY, CountDistinct, RankFunction
 from sash.errors import SashError
-from sash.expressions.columns import Order
+from sash.expressions.columns import Order, lit
 from sash.sql.named_functions import NAMES, OF_SPANS, REGISTERED, NamedFunction
 from sash.sql.syntax import Called, Ordered, Span
 
@@ -115,6 +115,11 @@ def _argument(parameter: d.Parameter, span: Span, arguments: Arguments) -> Any:
         return _share(span, arguments)
     if parameter.takes == d.DISTANCE and arguments.is_constant(span):
         return arguments.offset(span, "range", parameter.said)
+    if parameter.takes == d.NUMBER:
+        if not arguments.is_constant(span):
+            return arguments.column(span)
+        value = arguments.constant(span, parameter.said)
+        return lit(None) if value is None else value
     if parameter.takes in (d.CONSTANT, d.NULLS):
         value = arguments.constant(span, parameter.said)
         return float(value) if isinstance(value, Decimal) else value  # as which SQL reads 0.5

@@ -41,6 +41,10 @@ def stream(**settings):
         (lambda: stream().query("q", sf.max("nope"), range="1 hour"), "there is no column 'nope'"),
         (lambda: stream().query("q", sf.sum("k"), range="1 hour"), "sum takes columns of numbers, got string"),
         (lambda: stream().query("q", sf.rank(), range="1 hour"), "rank answers each row of a frame"),
+        (
+            lambda: stream().query("q", sf.nth_value("v", sash.col("v")), range="1 hour"),
+            "the place of nth_value must be a constant on a stream, got v",
+        ),
         (lambda: stream().query("q", sf.lead("v"), range="1 hour"), "lead answers each row of a frame"),
         (lambda: stream().query("q", "max(v)", range="1 hour"), 'aggregate must be such as sf.max\\("load"\\), got'),
         (lambda: stream().query("", sf.max("v"), range="1 hour"), "the name of a query must be a non-empty string"),

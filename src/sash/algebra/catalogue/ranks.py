@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.algebra.catalogue.declaring import COLUMNS, CONSTANT, Function, Parameter, always, whole
+from sash.algebra.catalogue.declaring import COLUMNS, CONSTANT, NUMBER, Function, Parameter, always, whole
 from sash.algebra.window_function import AROUND, BEFORE, EQUALS, ITSELF, VALUES, RankFunction
 from sash.errors import SashError
 
@@ -26,7 +26,7 @@ def cume_dist(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...])
 
 def tile(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> tuple[Any, Any]:
     """The number of the tile that the row is in."""
-    total, tiles = sizes + outside, min(parameters[0], MOST_TILES)
+    total, tiles = sizes + outside, np.minimum(parameters[0], MOST_TILES)
     least, larger = total // tiles, total % tiles  # so many tiles have one row more than the least
     edge = larger * (least + 1)
     bucket = np.where(below < edge, below // (least + 1), larger + (below - edge) // np.maximum(least, 1))
@@ -35,7 +35,8 @@ def tile(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> t
 
 def ntile(n: Any) -> RankFunction:
     """The number of the n about equal parts that the row falls into."""
-    return RankFunction("ntile", (whole("n", n),), counts=ITSELF, lower=tile)
+    tiles = None if n is None else whole("n", n)  # of a column, each row's own
+    return RankFunction("ntile", (tiles,), (int(n is None),) * 2, counts=ITSELF, lower=tile)
 
 
 def last_place(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -112,7 +113,7 @@ FUNCTIONS = (
     Function(
         "ntile",
         ntile,
-        (Parameter("n", CONSTANT, type="int", words="the number of tiles", example=3),),
+        (Parameter("n", NUMBER, type="int | Column", words="the number of tiles", example=3),),
         "The number, from 1, of the ``n`` about equal parts that the row falls into.",
         ("ntile(2)", "ntile(2 order by price, n)"),
         _RANKS,

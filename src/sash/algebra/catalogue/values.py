@@ -6,10 +6,10 @@ from typing import Any
 
 from sash.algebra.catalogue.declaring import (
     COL,
-    CONSTANT,
     DEFAULT,
     FROM_LAST,
     NULLS,
+    NUMBER,
     Function,
     Parameter,
     always,
@@ -21,22 +21,29 @@ from sash.errors import SashError
 
 
 def nth_value(offset: Any, from_last: bool = False) -> ValueFunction:
-    """The value of the row at a place counted from 1."""
-    place = whole("offset", offset)
-    return ValueFunction("nth_value", (place, from_last), nth=(place, bool(from_last)))
+    """The value of the row at a place counted from 1; without a constant, a second column says which."""
+    place = None if offset is None else whole("offset", offset)
+    return ValueFunction("nth_value", (place, from_last), (1, 1 + (place is None)), nth=(place, bool(from_last)))
 
 
 def lead(offset: Any = 1) -> ShiftFunction:
     """The value so many rows after the row."""
-    return ShiftFunction("lead", (_number(offset),))
+    return ShiftFunction("lead", (_number(offset),), _columns(offset))
 
 
 def lag(offset: Any = 1) -> ShiftFunction:
     """The value so many rows before the row."""
-    return ShiftFunction("lag", (_number(offset),), ahead=-1)
+    return ShiftFunction("lag", (_number(offset),), _columns(offset), ahead=-1)
 
 
-def _number(offset: Any) -> int:
+def _columns(offset: Any) -> tuple[int, int]:
+    """How many columns there are: the value, the offset where it is no constant, the default."""
+    return (2, 3) if offset is None else (1, 2)
+
+
+def _number(offset: Any) -> int | None:
+    if offset is None:
+        return None
     if isinstance(offset, bool) or not hasattr(offset, "__index__"):
         raise SashError(f"offset must be a whole number, got {offset!r}")
     return int(offset)
@@ -47,7 +54,7 @@ _SPARK: dict[str, Any] = {"spark": True, "postgres": True}
 _IGNORED = Parameter("ignoreNulls", NULLS, None, "bool | None", "ignoring NULLs")
 _SHIFT = (
     COL,
-    Parameter("offset", CONSTANT, 1, "int", "the offset"),
+    Parameter("offset", NUMBER, 1, "int | Column", "the offset"),
     Parameter("default", DEFAULT, None, "Any", "the default"),
 )
 
@@ -75,7 +82,7 @@ FUNCTIONS = (
         nth_value,
         (
             COL,
-            Parameter("offset", CONSTANT, type="int", words="the place", example=2),
+            Parameter("offset", NUMBER, type="int | Column", words="the place", example=2),
             Parameter("ignoreNulls", NULLS, False, "bool | None", "ignoring NULLs"),
             Parameter("from_last", FROM_LAST, False, "bool", keyword=True),
         ),

@@ -6,6 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from sash.algebra import Call
 from sash.engine.elsewhere import Elsewhere
 from sash.engine.placing import Answer
@@ -20,6 +24,8 @@ from sash.kernels.sorting import distinct_codes
 from sash.planner import Choice, Task
 from sash.windows.bounds import Bounds
 from sash.windows.over import Over
+
+MOST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,24 @@ class Question:
         """The rows the filter lets through that have no NULL in some columns."""
         condition = None if self.call.condition is None else as_predicate(self.call.condition)
         return self.rows.remaining(condition, known)
+
+    def whole_numbers(self, column: Expression, what: str, least: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Each row's own whole number, by position, and whether it is not NULL."""
+        array = self.rows.of_asker(column)
+        if pa.types.is_null(array.type):
+            array = array.cast(pa.int64())
+        if not pa.types.is_integer(array.type):
+            raise SashError(f"{what} must be a whole number, got a column of type {array.type}")
+        known = array.is_valid().to_numpy(zero_copy_only=False)
+        if pa.types.is_uint64(array.type):
+            array = pc.min_element_wise(array, pa.scalar(MOST, pa.uint64()))
+        numbers = array.cast(pa.int64()).fill_null(1).to_numpy()
+        if least is not None and len(numbers) and numbers.min() < least:
+            raise SashError(f"{what} must be at least {least} in every row, got {numbers.min()}")
+        askers, length = self.rows.askers, self.rows.rows if self.rows.askers is None else len(self.rows.askers)
+        if len(numbers) == 1:
+            return np.full(length, numbers[0]), np.full(length, known[0])
+        return (numbers, known) if askers is None else (numbers[askers], known[askers])
 
     def task(self, operation: str, bounds: Bounds, **facts: Any) -> Task:
         """An operation over these frames."""

@@ -28,7 +28,7 @@ def rank(question: Question) -> Evaluation:
     """Any rank function: with an order of its own within the frame, otherwise in the whole partition."""
     function, rows = question.function, question.rows
     name, counts, selection = function.name, function.counts, question.selection()
-    values = question.columns
+    values = question.columns if function.ranks_values else ()
     if values and not question.orders:
         raise SashError(f"{name} of given values needs order_by to say what they are ranked among")
     if values and len(values) != len(question.orders):
@@ -61,7 +61,11 @@ def rank(question: Question) -> Evaluation:
         inside = np.zeros(len(bounds), np.bool_) if values else holds(bounds, selection.indices())
         sizes = bounds.sizes().astype(np.int64)
         sizes += (ahead + behind)[..., ROWS]
-        return Numbers(*function.lower(below, sizes, ~inside, function.parameters))
+        if not question.columns or values:
+            return Numbers(*function.lower(below, sizes, ~inside, function.parameters))
+        number, known = question.whole_numbers(question.columns[0], f"the number of {name}", 1)
+        answers, valid = function.lower(below, sizes, ~inside, (number,))
+        return Numbers(answers, valid & known)
 
     return Evaluation((question.task(COUNT, bounds, ordered=ranking is not None),), answer, bounds)
 

@@ -94,6 +94,8 @@ def together(reaches: Iterable[Reach]) -> Reach:
 
 def _of_shift(call: Any) -> Reach:
     ahead = call.aggregate.offset
+    if ahead is None:  # each row has its own
+        return Reach(Side(unknown=True), Side(unknown=True))
     if not ahead:
         return Reach()
     skips = call.nulls == "ignore" or call.condition is not None

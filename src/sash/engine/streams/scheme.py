@@ -313,6 +313,8 @@ class Scheme:
         call, function = query.call, query.call.aggregate
         if function.per_row:
             raise SashError(f"{function.name} answers each row of a frame; a window of a stream has one answer")
+        if function.nth is not None and function.nth[0] is None:
+            raise SashError(f"the place of {function.name} must be a constant on a stream, got {call.columns[1]}")
         frame = WindowFrame(f"empty {spec}", Bounds(NONE, NONE, 0, MONOTONIC))
         using = None if query.using in TECHNIQUES else query.using
         question = Question(rows, Over(call, StreamWindow(frame), using))

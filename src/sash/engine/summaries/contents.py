@@ -77,7 +77,7 @@ def content_of(over: Over) -> str | None:
     """What is summarised of rows elsewhere: their partial, number, or a few of them; None where that cannot be."""
     call, function = over.call, over.call.aggregate
     if isinstance(function, RankFunction):
-        return None if call.order or call.columns else COUNT
+        return None if call.order or (call.columns and function.ranks_values) else COUNT
     frame = as_window(over.window).frame
     if frame.has_columns or not (frame.start.is_unbounded or frame.end.is_unbounded):
         return None
@@ -105,6 +105,8 @@ def _few(call: Call) -> Few | None:
     function: Any = call.aggregate
     if function.nth is not None:
         count, from_last = function.nth
+        if count is None:
+            return None
         return Few("last" if from_last else "first", count)
     if not isinstance(function, Aggregate):
         return None
