@@ -220,7 +220,7 @@ def shift(rows, part, i, places, order, call):
     everyone = sorted({*places, i}, key=lambda j: (keys_of(rows[part[j]], order), j))
     k = everyone.index(i) + ahead
     if ahead == 0 and not inside:
-        return default
+        return None if call.ignore_nulls and rows[part[i]][call.columns[0]] is None else default
     return rows[part[everyone[k]]][call.columns[0]] if 0 <= k < len(everyone) else default
 
 
