@@ -201,7 +201,7 @@ def test_a_file_does_not_hide_a_table(spark, tmp_path):
         ("select count(distinct k) over () from t qualify", "QUALIFY takes a condition"),
         ("select sum(x) filter () over (order by y) from t", "FILTER takes a condition"),
         ("select sum(x) over (order by y exclude ties) from t", "EXCLUDE takes rows out of a frame"),
-        ("select median(k) over (order by y) from t", "median takes"),
+        ("select mad(k) over (order by y) from t", "mad takes"),
         (
             "select sum(distinct x) over (order by y range interval 1 day preceding) from t",
             "RANGE: start must be a number",

@@ -150,6 +150,8 @@ class ShiftFunction(WindowFunction):
 class QuantileFunction(WindowFunction):
     """A value below which a share of the rows lies: one of the values where ``discrete``.
 
+    ``any_order`` is whether it is one of the values, too, where there is nothing between two of them.
+
     Where it is ``weighted``, the second column says how much each row weighs.
     """
 
@@ -159,6 +161,7 @@ class QuantileFunction(WindowFunction):
     exact: bool = True
     discrete: bool = False
     weighted: bool = False
+    any_order: bool = False
 
     @property
     def of_frame(self) -> int:  # type: ignore[override]

@@ -77,6 +77,7 @@ class Called:
     arguments: tuple[Span, ...]
     star: bool
     distinct: bool
+    names: tuple[str | None, ...]  # of arguments such as offset => 1
     order: tuple[Ordered, ...]
     within: bool  # whether the order is that of WITHIN GROUP
     condition: Span | None
@@ -178,6 +179,9 @@ def _called(source: Source, span: Span, said: Said, window: Windowed) -> Called:
     for first, stop in spans:
         if first >= stop:
             raise source.error("an argument is missing", min(first, hi))
+    named = [source.tokens[lo].is_name and source.word(lo + 1) == "=>" and lo + 2 < hi for lo, hi in spans]
+    names = tuple(source.tokens[lo].name.lower() if has else None for (lo, _), has in zip(spans, named, strict=True))
+    spans = [(lo + 2 * has, hi) for (lo, hi), has in zip(spans, named, strict=True)]
     star = len(spans) == 1 and source.cut(*spans[0]) == "*"
     orders = [each for each in (said.nulls, inner, also) if each]
     if len(orders) > 1:
@@ -186,6 +190,7 @@ def _called(source: Source, span: Span, said: Said, window: Windowed) -> Called:
         span=span,
         name=source.tokens[place].name,
         arguments=() if star else tuple(spans),
+        names=() if star else names,
         star=star,
         distinct=distinct,
         order=order if said.within is None else said.within,

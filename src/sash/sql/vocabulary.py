@@ -81,22 +81,29 @@ def _named(name: str, spans: bool) -> NamedFunction | None:
 
 def _registered(called: Called, arguments: Arguments) -> Call:
     _takes_no_star(called)
+    if any(called.names):
+        raise SashError(f"{called.name} takes its arguments in their order, without names")
     return REGISTERED[called.name.lower()](*map(arguments.column, called.arguments))
 
 
 def _read(named: NamedFunction, called: Called, arguments: Arguments) -> Call:
     """The call of a built-in function: its arguments by what its parameters take."""
     function, synonym = named
+    called, by_name = _without_names(function, called)
+    if by_name and (function.takes(d.ROWS) or called.order):
+        raise SashError(f"{called.name} takes its arguments in their order here, without names")
     if function.takes(d.ROWS):
         return _counted(function, called, arguments)
     if function.by_order and called.order:
         return _by_order(function, called, arguments)
-    parameters = [each for each in function.parameters if not each.keyword and each.takes != d.UNUSED]
+    parameters = [
+        each for each in function.parameters if not each.keyword and each.takes != d.UNUSED and each.name not in by_name
+    ]
     spans = list(called.arguments)
-    if function.takes(d.SHARE) and len(called.arguments) == 1:
+    if function.takes(d.SHARE) and len(called.arguments) == 1 and not by_name:
         raise SashError(f"{called.name} of a share alone needs an ORDER BY in the call, or WITHIN GROUP")
     _check_count(called, parameters)
-    if function.takes(d.SHARE):
+    if function.takes(d.SHARE) and not by_name:
         _check_share(called, arguments)
     if synonym is not None and synonym.swapped:
         spans.reverse()
@@ -106,7 +113,33 @@ def _read(named: NamedFunction, called: Called, arguments: Arguments) -> Call:
             arguments_by_name[parameter.name] = tuple(map(arguments.column, spans))
         elif spans:
             arguments_by_name[parameter.name] = _argument(parameter, spans.pop(0), arguments)
+    for parameter in function.parameters:
+        if parameter.name in by_name:
+            arguments_by_name[parameter.name] = _argument(parameter, by_name[parameter.name], arguments)
     return _called(function, arguments_by_name, from_last=called.from_last)
+
+
+def _without_names(function: d.Function, called: Called) -> tuple[Called, dict[str, Span]]:
+    """The call with the arguments that have no names, and the others by the names of their parameters."""
+    if not any(called.names):
+        return called, {}
+    taken = [each.name for each in function.parameters if each.takes not in (d.COLUMNS, d.FROM_LAST, d.UNUSED)]
+    spelling = {name.lower(): name for name in taken}
+    by_name: dict[str, Span] = {}
+    plain: list[Span] = []
+    for name, span in zip(called.names, called.arguments, strict=True):
+        if name is None and by_name:
+            raise SashError(f"{called.name}: arguments with names stand behind the others")
+        if name is None:
+            plain.append(span)
+            continue
+        known = "col" if name == "input" and "col" in taken else spelling.get(name, name)
+        if known not in taken:
+            raise SashError(f"{called.name} has no argument {name}; it takes {', '.join(taken) or 'none'}")
+        if known in by_name or known in taken[: len(plain)]:
+            raise SashError(f"{called.name} is given {name} twice")
+        by_name[known] = span
+    return replace(called, arguments=tuple(plain), names=(None,) * len(plain)), by_name
 
 
 def _argument(parameter: d.Parameter, span: Span, arguments: Arguments) -> Any:

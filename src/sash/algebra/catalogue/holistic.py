@@ -37,7 +37,7 @@ def percentile(percentage: Any = None, weighted: bool = False) -> QuantileFuncti
 
 def median(weighted: bool = False) -> QuantileFunction:
     """The value in the middle."""
-    return QuantileFunction("median", weighted=weighted)
+    return QuantileFunction("median", weighted=weighted, any_order=True)
 
 
 def _quantile(name: str, percentage: Any, weighted: bool, **more: Any) -> QuantileFunction:
@@ -92,7 +92,7 @@ FUNCTIONS = (
         "median",
         median,
         (COL, _WEIGHT),
-        "The value in the middle, or the mean of the two." + _AS_OFTEN,
+        "The value in the middle, or of two the mean; where values are no numbers, the first of them." + _AS_OFTEN,
         ("median(price)", "median(price + qty)", "median(price, qty)"),
         _QUANTILES,
         by_order=True,

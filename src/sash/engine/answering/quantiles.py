@@ -36,17 +36,22 @@ def quantile(question: Question) -> Evaluation:
     selection = question.selection(column) if weight is None else question.selection(column, weight)
     source = rows.source(column)
     numeric = pa.types.is_integer(source.type) or pa.types.is_floating(source.type) or pa.types.is_decimal(source.type)
-    if not discrete and not numeric:
-        raise SashError(
-            f"{name} takes a column of numbers, got {source.type}; percentile_disc takes any that has order"
-        )
+    length = pa.types.is_duration(source.type) and not discrete
+    if not discrete and not numeric and not length:
+        if not (isinstance(function, QuantileFunction) and function.any_order):
+            raise SashError(
+                f"{name} takes a column of numbers, got {source.type}; percentile_disc takes any that has order"
+            )
+        discrete = True
     question.refuse_another_order()
     ranking = rows.ranking(orders, selection)
     bounds = selection.bounds(question.over.window.frame)
 
     def values() -> np.ndarray:
         """The column's numbers."""
-        return selection.only(numbers(rows.column(column), name).astype(np.float64, copy=False))
+        array = rows.column(column)
+        array = array.cast(pa.int64()) if length else array
+        return selection.only(numbers(array, name).astype(np.float64, copy=False))
 
     def weights_of_rows() -> tuple[np.ndarray, np.ndarray]:
         """What each row weighs, and each frame; frames nothing where weights are no whole numbers."""
@@ -73,12 +78,18 @@ def quantile(question: Question) -> Evaluation:
             first, second = _selected(choice, ranking, bounds, k, None if discrete else lie_between(sizes, share))
         if numeric:  # as in Spark, a double
             return Numbers(*between(values(), ranking.ranked.order, first, second, sizes, share))
+        if length:
+            ticks, valid = between(values(), ranking.ranked.order, first, second, sizes, share)
+            return Numbers(ticks.astype(np.int64), valid, source.type)
         return Taken(positions_of(first, ranking, selection), source)
 
     def answer(choices: Sequence[Choice]) -> Answer:
         if isinstance(function, Deviation):
             by_rank, sizes = values()[ranking.ranked.order], bounds.sizes()
-            return Numbers(mad(by_rank, sizes, lambda k: select(choices[0], ranking, bounds, k)[0]), sizes > 0)
+            deviations = mad(by_rank, sizes, lambda k: select(choices[0], ranking, bounds, k)[0])
+            return Numbers(
+                deviations.astype(np.int64) if length else deviations, sizes > 0, source.type if length else None
+            )
         share = (*question.columns[question.call.of_frame :], *function.parameters, 0.5)[0]
         if not isinstance(share, tuple):
             return at(share, choices[0])
@@ -87,7 +98,8 @@ def quantile(question: Question) -> Evaluation:
     def by_position(answer: Any) -> pa.Array:
         if isinstance(answer, Taken):
             return rows.column(column).take(pa.array(answer.positions, mask=answer.positions < 0))
-        return pa.array(answer.values, mask=~answer.valid)
+        array = pa.array(answer.values, mask=~answer.valid)
+        return array if answer.type is None else array.cast(answer.type)
 
     operation = DISTINCT_SELECT if question.call.unique else SELECT if weight is None else WEIGHTED
     return Evaluation((question.task(operation, bounds),), answer, bounds)
