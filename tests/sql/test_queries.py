@@ -70,7 +70,7 @@ QUERIES = [
         [
             (-1, 1, None, 1, None, 3),
             (1, 1, 1, None, None, 1),
-            (3, 4, 3, 2, None, None),
+            (3, 4, 3, 1, None, None),
             (None, 4, 2, 1, None, 2),
             (2, 5, 2, 1, None, 2),
         ],

@@ -58,7 +58,7 @@ def never_null(call: Call) -> bool:
     """Whether a call answers a number for every row, as counts and ranks do, so that Spark knows it as not NULL."""
     what = call.aggregate
     if isinstance(what, RankFunction):
-        return call.condition is None and not call.order
+        return call.condition is None and not call.order and not call.columns
     return isinstance(what, CountDistinct) or (
         isinstance(what, Aggregate) and what.origin is not None and type(what.empty) is int
     )
