@@ -12,7 +12,7 @@ from typing import Any
 from sash.errors import SashError, outside
 from sash.spark import dataframes, text_queries
 from sash.spark.described import told_of_pipelines
-from sash.sql import boards, statements, texts
+from sash.sql import boards, statements, texts, without_spark
 from sash.sql.continuous import continuous, is_continuous
 from sash.sql.given import Given
 from sash.sql.query_plan import QueryPlan
@@ -115,16 +115,19 @@ def _nearest(error: Exception, source: Source, start: int) -> int:
     return start
 
 
-def sql(query: str, args: Any = None, *, spark: Any = None, **tables: Any) -> Any:
+def sql(query: str, args: Any = None, *, spark: Any = None, engine: str = "spark", **tables: Any) -> Any:
     """Run a query of Spark SQL, its window functions by Sash; a Spark DataFrame comes back.
 
     Args:
         query: one statement.
         args: values for its parameters, as in ``spark.sql``: by name for ``:name``, in a list for ``?``.
         spark: the session; that of a table, the active one or a new one, unless given.
+        engine: "spark", or "local": tables in memory are asked without Spark, and an Arrow table comes back.
         tables: Spark DataFrames, pyarrow Tables, pandas or polars frames, by the names the query has for them.
 
     """
+    if engine != "spark":
+        return without_spark.sql(query, args, spark, engine, tables)
     with told_of_pipelines("sash.sql has to: use sash.withColumns with schema= there"):
         return _answered(query, args, spark, tables)
 

@@ -1,0 +1,109 @@
+"""Queries of tables in memory, with engine="local": the same answers, without Spark."""
+
+import subprocess
+import sys
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import sash
+from sash.errors import SashError, SashWarning
+from sql.test_queries import QUERIES, ROWS, WITHOUT_ORDER
+
+REFUSED = [query for query, _ in QUERIES if "with rollup" in query]
+
+
+def answers(query, args=None, **tables):
+    table = sash.sql(query, args, engine="local", **tables)
+    assert isinstance(table, pa.Table)
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+@pytest.mark.parametrize(("query", "expected"), [each for each in QUERIES if each[0] not in REFUSED])
+@pytest.mark.filterwarnings("ignore::sash.errors.SashWarning")
+def test_answers_are_those_on_spark(query, expected):
+    assert answers(query, t=ROWS) == expected
+
+
+@pytest.mark.parametrize(("without", "ordered"), WITHOUT_ORDER)
+def test_without_an_order_rows_are_in_that_of_the_columns(without, ordered):
+    with pytest.warns(SashWarning, match="has no ORDER BY: its rows are in the order of k, x, y, d, n, so that"):
+        found = answers(f"select y, {without} from t order by y", t=ROWS)
+    assert found == answers(f"select y, {ordered} from t order by y", t=ROWS)
+
+
+def test_tables_of_all_libraries_and_parameters():
+    frame = pd.DataFrame({"k": ["a", "a", "b"], "v": [1.5, 2.5, None]})
+    query = (
+        "select l.k, sum(n) over (partition by l.k order by n rows :back preceding) s, median(v) over (partition by l.k) m "
+        "from l join r on l.k = r.k where n > ? order by 1, 2"
+    ).replace("?", ":low")
+    found = answers(query, {"back": 1, "low": 0}, l=pl.DataFrame({"k": ["a", "b"], "n": [1, 2]}), r=frame)
+    assert found == [("a", 1, 2.0), ("a", 2, 2.0), ("b", 2, None)]
+    query = "select n + ?, max(n) over (order by n) from l where n < ?"
+    assert answers(query, [10, 2], l=pa.table({"n": [1, 2]})) == [(11, 1)]
+
+
+def test_types_and_names():
+    query = "select sum(x) as s, k, sum(count(*)) over (order by k), rank() over (order by sum(x)) from t group by k order by k"
+    found = sash.sql(query, engine="local", t=ROWS)
+    assert found.schema.types == [pa.int64(), pa.string(), pa.int64(), pa.int32()]
+    assert found.column_names == ["s", "k", "sum(count(*)) over (order by k)", "rank() over (order by sum(x))"]
+
+
+def test_texts_are_read_as_spark_reads_them():
+    query = """select 'it''s', "a\\tb", r'\\d', 'x\\\\', x'4A', count(*) over () from t limit 1"""
+    assert answers(query, t=ROWS) == [("it's", "a\tb", "\\d", "x\\", b"J", 5)]
+
+
+WRONG = [
+    ("select nope from t", 'Referenced column "nope" not found in FROM clause! .with engine="local".\nline 1:'),
+    ("select medain(x) over () from t", "there is no function medain over windows; did you mean median"),
+    ("create table z as select 1", "a query is needed"),
+    ("select x from 'a.csv'", "file system operations are disabled"),
+    ("select x from nothing", "nothing does not exist"),
+    ("select read_text from read_text('/etc/hostname')", "disabled by configuration"),
+    ("select k like 'a\\\\_' from t", "takes no escapes in the pattern of LIKE"),
+    ("select approx_count_distinct(x) over (partition by k) from t", "there is no function approx_count_distinct"),
+    ("select istream max(x) from t [range 2 minutes]", "takes no continuous queries"),
+    ("select max(x) over (order by y rows :n preceding) from t", "args has no value for :n"),
+    (REFUSED[0], "syntax error"),
+]
+
+
+@pytest.mark.parametrize(("query", "sentence"), WRONG)
+def test_what_does_not_fit_is_refused(query, sentence):
+    with pytest.raises(SashError, match=sentence):
+        sash.sql(query, engine="local", t=ROWS)
+
+
+def test_engines_are_two():
+    with pytest.raises(SashError, match='engine must be "spark" or "local", got \'duckdb\''):
+        sash.sql("select 1", engine="duckdb")
+    with pytest.raises(SashError, match="takes no session of Spark"):
+        sash.sql("select 1", spark=1, engine="local")
+    with pytest.raises(SashError, match="t: frame must be a pyarrow Table, a pandas or a polars DataFrame, got int"):
+        sash.sql("select 1", engine="local", t=1)
+
+
+def test_a_spark_frame_is_not_in_memory(spark):
+    with pytest.raises(SashError, match="t is a DataFrame of Spark"):
+        sash.sql("select 1", engine="local", t=spark.range(1))
+
+
+def test_spark_is_neither_started_nor_imported():
+    script = (
+        "import sys, pyarrow as pa, sash\n"
+        "found = sash.sql('select median(x) over (order by x) m from t', engine='local', t=pa.table({'x': [1, 2]}))\n"
+        "print(found['m'].to_pylist(), 'pyspark' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[1.0,", "1.5]", "False"]
+
+
+def test_without_duckdb_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(SashError, match=r"needs DuckDB for what surrounds the windows: pip install 'sash\[local\]'"):
+        sash.sql("select 1", engine="local")
