@@ -26,7 +26,11 @@ def cume_dist(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...])
 
 def tile(below: Any, sizes: Any, outside: Any, parameters: tuple[Any, ...]) -> tuple[Any, Any]:
     """The number of the tile that the row is in."""
-    total, tiles = sizes + outside, np.minimum(parameters[0], MOST_TILES)
+    (number,) = parameters  # an array of each row's own, or one for all, however large
+    total, tiles = (
+        sizes + outside,
+        min(number, MOST_TILES) if isinstance(number, int) else np.minimum(number, MOST_TILES),
+    )
     least, larger = total // tiles, total % tiles  # so many tiles have one row more than the least
     edge = larger * (least + 1)
     bucket = np.where(below < edge, below // (least + 1), larger + (below - edge) // np.maximum(least, 1))
