@@ -255,6 +255,8 @@ def _cannot_ask(over: Over) -> str | None:
     if not all(isinstance(each, Literal) for each in call.columns[call.of_frame :]):
         return f"takes a constant default in {function.name}"
     constants = _constants(function)
+    if None in constants:
+        return f"takes a constant number in {function.name}"
     if any(each is True for each in constants):
         return "counts no places from the last row"
     return f"takes numbers of 32 bits in {function.name}" if any(abs(each) > MOST for each in constants) else None

@@ -151,10 +151,6 @@ class InMemory:
         """Only what Sash has is answered over windows."""
         return False
 
-    def is_small(self, text: str) -> bool:
-        """Nothing is left to Spark, which is not there."""
-        return False
-
     def computed(self, frame: Rows, columns: Mapping[str, Over], by_spark: Sequence[str]) -> str:
         """What stands in a text for the rows with these columns."""
         if by_spark:
