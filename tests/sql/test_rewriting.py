@@ -406,3 +406,59 @@ def test_text_is_never_run_as_python():
     assert not [each for each in WATCHED if "planted_by_text" in each]
     compile("planted_by_text", "here", "eval")
     assert [each for each in WATCHED if "planted_by_text" in each]  # it would be seen
+
+
+BELOW = [
+    (
+        "select * from (select k, median(x) over (partition by k order by y) m from t) where k = 'a' and m > 2",
+        "(k = 'a')",
+    ),
+    (
+        "select * from (select *, median(x) over (partition by k, j order by y) m from t where x > 1 or x < 0) as v "
+        "where v.k in ('a', 'b') and v.j between 1 and 2 and m < 3",
+        "(x > 1 or x < 0) AND (k in ('a', 'b')) AND (j between 1 and 2)",
+    ),
+    (
+        "with w as (select k as kk, median(x) over (partition by k order by y) m from t) "
+        "select kk, m from w where kk = date '2020-01-01' or kk is null",
+        "(k = date '2020-01-01' or k is null)",
+    ),
+    (
+        "select * from (select *, max(m) over (partition by k) mm from "
+        "(select k, j, median(x) over (partition by k, j order by y) m from t) u) where k = 'a' and j = 2",
+        "(k = 'a')",
+    ),
+    (
+        "select * from (select t.k, median(x) over (partition by t.k) m from t join u) where not k <=> :key",
+        "(not t.k <=> :key)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "condition"), BELOW)
+def test_conditions_on_whole_partitions_hold_below_the_windows(query, condition):
+    assert rewritten(query).inner[0].endswith(f" WHERE {condition}")
+    assert rewritten(query).text.partition(" where ")[2] == query.rpartition(" where ")[2]  # and stay where they are
+
+
+ABOVE = [
+    "select * from (select k, median(x) over (partition by k order by y) m from t) where k = 'a' or m > 2",
+    "select * from (select k, median(x) over (partition by k order by y) m from t) where upper(k) = 'A'",
+    "select * from (select k, median(x) over (partition by k order by y) m from t) where k in (select 1)",
+    "select * from (select k, median(x) over (partition by k order by y) m, count(*) over (partition by j) from t) where k = 1",
+    "select * from (select k, median(x) over (partition by k order by y) m from t limit 5) where k = 'a'",
+    "select * from (select k, median(x) over (partition by k) m from t union all select 1, 2) where k = 'a'",
+    "select * from (select x as k, median(x) over (partition by k order by y) m from t) where k = 'a'",
+    "select * from (select *, x as k, median(x) over (partition by k order by y) m from t) where k = 'a'",
+    "select * from (select k, median(sum(x)) over (partition by k order by y) m from t group by k, y) where k = 'a'",
+    "select * from (select k, median(x) over (partition by k) m from t) a, b where k = 'a'",
+    "select * from (select k, median(x) over (partition by k) m from t) a where b.k = 'a'",
+    "select * from (select k, median(x) over (partition by k) m from t) as a(m, k) where k = 'a'",
+    "with w as (select k, median(x) over (partition by k) m from t) select * from w where k = 1 union select * from w",
+    "with w as (select k, median(x) over (partition by k) m from t) select * from w join u where k = 1",
+]
+
+
+@pytest.mark.parametrize("query", ABOVE)
+def test_other_conditions_do_not(query):
+    assert not any(" WHERE " in text for text in rewritten(query).inner)

@@ -43,6 +43,10 @@ QUERIES = [
     "select * from u join (select k, sum(x) over w as s from t) using (k) window w as (partition by k order by y)",
     "select k, max(y) m, rank() over (partition by 1 order by max(y) desc) from t group by all",
     "select *, sum(1) over (partition by 1 order by id) c from pv",
+    "select * from (select *, sum(x) over (partition by k order by y) s from t) as v where v.k = 'b' and s > 2",
+    "with w as (select k as j, sum(x) over (partition by k order by y) s from t where y > 1) select s from w where j <> 'a'",
+    "select * from (select k, v, max(s) over (partition by k) from (select k, v, sum(x) over (partition by v, k) s from t)) "
+    "where k in ('b', 'c') and not v between 1 and 4",
     "select 1 as one, sum(`1`) over (partition by 1 order by id) c from pv",
     "select x, sum(x) over (partition by k) s from t |> where x > 1",
     "select first + sum(last) over (partition by 1 order by groups) s, max(last) over (partition by 1) as first from kw",

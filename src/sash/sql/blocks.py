@@ -40,6 +40,7 @@ class Block:
     qualify: Span | None = None
     tail: list[tuple[str, Span]] = field(default_factory=list)  # ORDER BY, LIMIT and such: what stands after the words
     clauses: dict[str, Span] = field(default_factory=dict)
+    below: tuple[str, ...] = ()  # conditions on what it reads that a select around it has
 
 
 def is_query(source: Source, place: int) -> bool:

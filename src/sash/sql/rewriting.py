@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sash.errors import SashError
-from sash.sql import blocks, dispatch
+from sash.sql import blocks, dispatch, pushing
 from sash.sql.around import NamedQuery, Scope, Session
 from sash.sql.selecting import Selecting, Unanswered
 from sash.sql.spelling import spelled_out
@@ -28,6 +28,7 @@ class Rewriting:
     known: dict[int, str] = field(default_factory=dict)  # queries in brackets, by their place
     around: dict[int, Mapping[str, Windowed]] = field(default_factory=dict)  # their windows, of a select around them
     named: Mapping[str, Windowed] = field(default_factory=dict)  # those of the query that is being read
+    told: dict[int, list[pushing.Told]] = field(default_factory=dict)  # what is known of the rows of selects
 
     def top(self, lo: int, hi: int, scope: Scope) -> str:
         """The whole query, with the tables that it was given."""
@@ -82,6 +83,7 @@ class Rewriting:
                 raise source.error("WITH takes queries such as t AS (SELECT …)", min(place, len(source.tokens) - 1))
             closed = source.closing[opened]
             self.around[opened] = self.named
+            self.tell(opened, [] if recursive else pushing.told_of(source, place, source.tokens[place].name))
             body = self.nested(opened, scope.inside(named, recursive))
             head = source.text[source.tokens[start].start : source.tokens[opened].end]
             named.append(NamedQuery(source.tokens[start].name, f"{head}{body})"))
@@ -139,6 +141,10 @@ class Rewriting:
                 sentence = f"a window call cannot stand in {clause}; use QUALIFY, or a subquery"
                 raise source.error(sentence, called.span[0])
         windows = {called.span: resolved(source, called.window, named) for called in calls}
+        below = pushing.below(source, block, list(windows.values()), self.told.get(lo, []))
+        if read := pushing.told(source, block, below):
+            self.tell(*read)
+        block.below = tuple(each.text(source) for each in below)
         ours = [
             called
             for called in calls
@@ -167,6 +173,12 @@ class Rewriting:
         """The select as the user wrote it; windows of a select around it, which may be gone, are written out."""
         around = calls if self.named and not block.windows else []
         return spelled_out(self, block.span, around, windows, scope)
+
+    def tell(self, opened: int, conditions: list[pushing.Told]) -> None:
+        """Note what is known of the rows of the query in a bracket, if it is one select."""
+        place = pushing.select_in(self.source, opened) if opened in self.source.closing else None
+        if place is not None and conditions:
+            self.told[place] = conditions
 
     def by_sash(self, block: blocks.Block, scope: Scope, windows: Windows, ours: list[Called]) -> str:
         """The select with these calls answered by Sash."""

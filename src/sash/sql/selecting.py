@@ -43,7 +43,7 @@ class Selecting:
     ) -> None:
         self.query, self.block, self.scope, self.windows, self.ours = query, block, scope, windows, ours
         self.source, self.session = query.source, query.session
-        self.body = query.left_to_spark(*block.body, scope)
+        self.body = self.body_with(block.below)
         self.inner = Inner(query, scope)
         self.reading = Reading(self.source, self.session, self.inner)
         self.over: dict[str, Over] = {}
@@ -65,6 +65,16 @@ class Selecting:
         mark = self.computed_frame(frame)
         items = ", ".join(part for each in shown for part in self.inner.listed(each))
         return f"SELECT {'DISTINCT ' * self.block.distinct}{items} FROM {mark}{condition}{''.join(tail)}"
+
+    def body_with(self, conditions: tuple[str, ...]) -> str:
+        """What stands from FROM to HAVING, with conditions besides those of the user; there are no groups then."""
+        lo, hi = self.block.body
+        start, end = self.block.clauses.get("WHERE", (hi, hi))
+        if not conditions:
+            return self.query.left_to_spark(lo, hi, self.scope)
+        read = self.query.left_to_spark(lo, start - 1 if "WHERE" in self.block.clauses else hi, self.scope)
+        own = [f"({self.query.left_to_spark(start, end, self.scope)})"] if "WHERE" in self.block.clauses else []
+        return f"{read} WHERE {' AND '.join([*own, *conditions])}"
 
     def computed_frame(self, frame: Any) -> str:
         """What stands for the frame with the columns of the calls; what is wrong with one is shown there."""

@@ -148,7 +148,7 @@ def _argument(parameter: d.Parameter, span: Span, arguments: Arguments) -> Any:
         return _share(span, arguments)
     if parameter.takes == d.DISTANCE and arguments.is_constant(span):
         return arguments.offset(span, "range", parameter.said)
-    if parameter.takes == d.NUMBER:
+    if parameter.takes in (d.NUMBER, d.TEXT):
         if not arguments.is_constant(span):
             return arguments.column(span)
         value = arguments.constant(span, parameter.said)

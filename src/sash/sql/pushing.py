@@ -1,0 +1,166 @@
+"""Conditions of a select on the PARTITION BY columns of the windowed query that it reads: they hold below it, too.
+
+As Spark moves them below its own windows. The condition also stays where it is, so that one that is not told below
+costs time and changes nothing. Only comparisons of such columns with constants are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sash.sql.atoms import CONSTANTS, TYPED
+from sash.sql.blocks import SETS, Block, Item, block, is_query, operands
+from sash.sql.syntax import Span, Windowed
+from sash.sql.tokens import STRING, SYMBOL, Source
+
+# what a condition may be made of besides names and constants
+WORDS = frozenset("AND OR NOT IN IS LIKE ILIKE BETWEEN DISTINCT FROM ESCAPE".split()) | CONSTANTS
+SYMBOLS = frozenset("( ) , = == <> != < > <= >= <=> - +".split())
+
+
+@dataclass(frozen=True)
+class Told:
+    """A condition on the rows of a query: a piece of the text, and its columns there, by the spans of their names."""
+
+    span: Span
+    columns: Mapping[Span, str]
+
+    def text(self, source: Source) -> str:
+        """The condition in the query's own words."""
+        lo, hi = self.span
+        text, at = "", source.tokens[lo].start
+        for (start, stop), column in sorted(self.columns.items()):
+            text += source.text[at : source.tokens[start].start] + column
+            at = source.tokens[stop - 1].end
+        return f"({text}{source.text[at : source.tokens[hi - 1].end]})"
+
+
+def told(source: Source, select: Block, above: Sequence[Told] = ()) -> tuple[int, list[Told]] | None:
+    """The place of the one thing that a select reads, and all that is known of the rows it takes from there.
+
+    That is what its WHERE says, and what is known of its own rows, in terms of what it reads.
+    """
+    lo, hi = select.clauses.get("FROM", (0, 0))
+    if lo >= hi or not (source.tokens[lo].is_name or (source.word(lo) == "(" and is_query(source, lo + 1))):
+        return None
+    alias = source.folded(lo) if source.tokens[lo].is_name else None
+    place = source.after(lo)
+    place += source.word(place) == "AS"
+    if place < hi and source.tokens[place].is_name:
+        place, alias = place + 1, source.folded(place)
+    if place != hi:
+        return None
+    known = [_told(source, each, alias) for each in _conjuncts(source, *select.clauses.get("WHERE", (0, 0)))]
+    return lo, [*above, *(each for each in known if each is not None)]
+
+
+def told_of(source: Source, place: int, name: str) -> list[Told]:
+    """What is known of the rows of a common table expression that is read in one place alone."""
+    mentions = [at for at, token in enumerate(source.tokens) if token.is_name and token.name.lower() == name.lower()]
+    if len(mentions) != 2 or mentions[0] != place or source.word(mentions[1] - 1) != "FROM":
+        return []
+    opening = {closed: opened for opened, closed in source.closing.items()}
+    lo = hi = mentions[1]
+    while lo >= 0 and source.word(lo) not in ("SELECT", "(", "|>"):
+        lo = opening.get(lo, lo) - 1
+    while hi < len(source.tokens) and source.word(hi) not in (")", ";", "|>", *SETS):
+        hi = source.after(hi)
+    if lo < 0 or source.word(lo) != "SELECT":
+        return []
+    found = told(source, block(source, lo, hi))
+    return found[1] if found is not None and found[0] == mentions[1] else []
+
+
+def select_in(source: Source, opened: int) -> int | None:
+    """The place of the one select that a bracket holds; None where it holds more than that."""
+    lo, hi = opened + 1, source.closing[opened]
+    alone = source.word(lo) == "SELECT" and len(operands(source, lo, hi)[0]) == 1 and source.find(lo, hi, "|>") == hi
+    return lo if alone else None
+
+
+def below(source: Source, select: Block, windows: Sequence[Windowed], above: Sequence[Told]) -> list[Told]:
+    """Those conditions on the rows of a select that are of whole partitions of all its windows, on what it reads."""
+    tails = {words.split()[0].upper() for words, _ in select.tail}
+    if not windows or {"GROUP", "HAVING"} & set(select.clauses) or tails & {"LIMIT", "OFFSET"}:
+        return []
+    keys = [{source.same(*each): each for each in window.partition} for window in windows]
+    shared = {same: span for same, span in keys[0].items() if all(same in each for each in keys)}
+    columns = _columns(source, select.items, shared)
+    names = [{span: _name(source, column) for span, column in each.columns.items()} for each in above]
+    return [
+        Told(each.span, {span: columns[name] for span, name in named.items()})
+        for each, named in zip(above, names, strict=True)
+        if all(name in columns for name in named.values())
+    ]
+
+
+def _columns(source: Source, items: Sequence[Item], keys: Mapping[tuple[str, ...], Span]) -> dict[str, str]:
+    """The columns of a list that are keys of all windows: by their names there, what they are called below."""
+    columns: dict[str, str] = {}
+    others: set[str] = set()  # names that may mean something else
+    star = False
+    for each in items:
+        lo, hi = each.span
+        star = star or source.word(lo) == "*" or source.word(hi - 1) == "*"
+        last = source.tokens[hi - 1 if each.alias is None else each.alias]
+        name = source.fold(last.name) if last.is_name else ""
+        if name in columns or source.same(lo, hi) not in keys or not _is_column(source, lo, hi):
+            others.add(name)
+        else:
+            columns[name] = source.cut(lo, hi)
+    for lo, hi in keys.values() if star else ():
+        if hi - lo == 1 and _is_column(source, lo, hi):
+            columns.setdefault(source.folded(lo), source.cut(lo, hi))
+    return {name: column for name, column in columns.items() if name not in others}
+
+
+def _is_column(source: Source, lo: int, hi: int) -> bool:
+    """Whether a piece is the name of a column, perhaps with that of its table."""
+    names = all(source.tokens[place].is_name for place in range(lo, hi, 2))
+    return names and (hi - lo) % 2 == 1 and all(source.word(place) == "." for place in range(lo + 1, hi, 2))
+
+
+def _name(source: Source, column: str) -> str:
+    """The name of a column without that of its table, as names are compared."""
+    return source.fold(source.again(column).tokens[-1].name)
+
+
+def _conjuncts(source: Source, lo: int, hi: int) -> list[Span]:
+    """The conditions that AND joins; all of it is one where OR or CASE stands outside of brackets."""
+    if lo >= hi:
+        return []
+    spans, start, place, between = [], lo, lo, 0
+    while place < hi:
+        word = source.word(place)
+        if word in ("OR", "CASE"):
+            return [(lo, hi)]
+        if word == "AND" and not between:
+            spans.append((start, place))
+            start = place + 1
+        between += (word == "BETWEEN") - (word == "AND" and between > 0)
+        place = source.after(place)
+    return [*spans, (start, hi)]
+
+
+def _told(source: Source, span: Span, alias: str | None) -> Told | None:
+    """A condition on the rows of what is read; None where it is more than comparisons of columns and constants."""
+    columns: dict[Span, str] = {}
+    place, hi = span
+    while place < hi:
+        token, word = source.tokens[place], source.word(place)
+        dotted = source.word(place + 1) == "."
+        if word in TYPED and source.tokens[min(place + 1, hi - 1)].kind == STRING:
+            place += 2
+        elif (word in WORDS and not dotted) or (token.kind == SYMBOL and word in SYMBOLS):
+            place += 1
+        elif token.kind == SYMBOL or (token.is_name and source.word(place + 1) == "("):
+            return None
+        elif not token.is_name:
+            place += 1
+        elif dotted and (source.folded(place) != alias or place + 3 > hi or source.word(place + 3) == "."):
+            return None
+        else:
+            columns[place, place + 1 + 2 * dotted] = source.tokens[place + 2 * dotted].text
+            place += 1 + 2 * dotted
+    return Told(span, columns) if columns else None
