@@ -6,7 +6,7 @@ import sash
 from sash import functions as sf
 from sash.algebra import Aggregate
 from sash.algebra.catalogue import FUNCTIONS, builtin
-from sash.algebra.catalogue.declaring import CALL, COLUMN, CONDITION, CONSTANT, DISTANCE, NUMBER, REQUIRED, SHARE
+from sash.algebra.catalogue.declaring import CALL, COLUMN, CONDITION, CONSTANT, DISTANCE, NUMBER, REQUIRED, SHARE, TEXT
 from sash.algebra.window_function import RankFunction
 
 INSTEAD = {"bloom_filter": (128, 3), "percentile_cont": ([0.25, 0.5],), "percentile": (0.75,), "lag": (2,)}
@@ -32,7 +32,7 @@ def every_call(column, second=None):
     for name in NAMES:
         declared, function = FUNCTIONS[name], getattr(sf, name)
         columns = [column, second][: sum(each.takes == COLUMN for each in declared.parameters)]
-        taken = [each for each in declared.parameters if each.takes in (CONSTANT, SHARE, NUMBER, DISTANCE)]
+        taken = [each for each in declared.parameters if each.takes in (CONSTANT, SHARE, TEXT, NUMBER, DISTANCE)]
         constants = [each.example for each in taken if each.default is REQUIRED or each.example]
         if declared.takes(CONDITION):
             calls[name] = function(f"{column} is not null")

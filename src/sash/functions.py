@@ -69,15 +69,16 @@ def call_of(declared: d.Function, arguments: dict[str, Any]) -> Call:
         elif parameter.takes == d.CONDITION:
             condition = value
         elif (parameter.takes == d.SHARE and not isinstance(value, (int, float, list, tuple))) or (
-            parameter.takes in (d.DISTANCE, d.NUMBER) and is_column(value)
+            parameter.takes in (d.DISTANCE, d.NUMBER, d.TEXT) and is_column(value)
         ):
             columns.append(value)
             constants.append(None)
-        elif parameter.takes == d.NUMBER and value is None:
-            raise SashError(f"{parameter.name} must be a whole number or a column, got None")
+        elif parameter.takes in (d.NUMBER, d.TEXT) and value is None:
+            what = "a whole number" if parameter.takes == d.NUMBER else "a string"
+            raise SashError(f"{parameter.name} must be {what} or a column, got None")
         elif parameter.takes == d.DISTANCE:
             constants.append(as_distance(parameter.name, value))
-        elif parameter.takes in (d.SHARE, d.CONSTANT, d.NUMBER, d.FROM_LAST):
+        elif parameter.takes in (d.SHARE, d.CONSTANT, d.NUMBER, d.TEXT, d.FROM_LAST):
             value = value.tolist() if hasattr(value, "tolist") else value
             constants.append(tuple(value) if isinstance(value, list) else value)
         elif parameter.takes in (d.OPTIONAL, d.FREQUENCY):

@@ -833,7 +833,7 @@ def collect_set(col: Column) -> Call:
     In SQL: ``collect_set(sym)``
     """
 
-def concat(col: Column, separator: str = "") -> Call:
+def concat(col: Column, separator: str | Column = "") -> Call:
     """The strings one after the other, in order of arrival.
 
     Args:
@@ -845,7 +845,7 @@ def concat(col: Column, separator: str = "") -> Call:
     In Python: ``sf.concat("x").over(window)``
     """
 
-def listagg(col: Column, delimiter: str = "") -> Call:
+def listagg(col: Column, delimiter: str | Column = "") -> Call:
     """The strings one after the other, in order of arrival, with a delimiter between them.
 
     Args:
@@ -859,7 +859,7 @@ def listagg(col: Column, delimiter: str = "") -> Call:
     In SQL: ``listagg(trader, ', ') within group (order by n desc)``
     """
 
-def string_agg(col: Column, delimiter: str = "") -> Call:
+def string_agg(col: Column, delimiter: str | Column = "") -> Call:
     """The strings one after the other, in order of arrival, with a delimiter between them.
 
     Args:

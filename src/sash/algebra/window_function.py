@@ -7,7 +7,7 @@ are its fields, from which the checks, the errors and the support matrix in the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from sash.algebra.call import TIME, Call
@@ -172,6 +172,22 @@ class QuantileFunction(WindowFunction):
     def no_distinct(self) -> str | None:
         """Why it cannot be distinct, or None."""
         return f"{self.name} with a weight cannot be distinct" if self.weighted else None
+
+
+@dataclass(frozen=True, repr=False)
+class JoinedFunction(WindowFunction):
+    """The strings of the frame in order, each but the first with the delimiter of its own row before it."""
+
+    columns: tuple[int, int] = (2, 2)
+    ordered: bool = True
+
+    def but(self, name: str) -> JoinedFunction:
+        """The same under another name."""
+        return replace(self, name=name)
+
+    def counted(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Those of a call's columns of which a row must have a value to count."""
+        return columns[:1]
 
 
 @dataclass(frozen=True, repr=False)

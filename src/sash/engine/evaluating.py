@@ -16,6 +16,7 @@ from sash.algebra.window_function import (
     Deviation,
     Entropy,
     Interpolation,
+    JoinedFunction,
     Mode,
     QuantileFunction,
     RankFunction,
@@ -28,7 +29,7 @@ from sash.engine.answering.buckets import bucketed
 from sash.engine.answering.folds import aggregate
 from sash.engine.answering.frequencies import count_distinct, frequency
 from sash.engine.answering.gaps import interpolated
-from sash.engine.answering.lists import listed
+from sash.engine.answering.lists import joined, listed
 from sash.engine.answering.quantiles import quantile
 from sash.engine.answering.ranks import rank
 from sash.engine.answering.sessions import session
@@ -57,6 +58,7 @@ FAMILIES: dict[type, Callable[[Question], Evaluation]] = {
     Mode: frequency,
     Entropy: frequency,
     CountDistinct: count_distinct,
+    JoinedFunction: joined,
     SessionFunction: session,
     Interpolation: interpolated,
     BucketFunction: lambda question: bucketed(question, evaluation_of),

@@ -23,6 +23,7 @@ SHARE = "share"  # of the rows, between 0 and 1: a constant, several of them, or
 OPTIONAL = "optional column"  # a column, or None; whether there is one is told to what makes the function
 FREQUENCY = "frequency"  # of the rows: 1, another constant, or a column
 CALL = "call"  # a function and its columns
+TEXT = "text"  # a constant, or a column of each row's own
 NUMBER = "number"  # a whole number: a constant, or a column of each row's own
 DISTANCE = "distance"  # in the window's order: a constant, of which texts are intervals, or a column
 DEFAULT = "default"  # a column, or a constant even where it is a string
@@ -30,7 +31,7 @@ NULLS = "nulls"  # whether NULLs are ignored
 FROM_LAST = "from last"  # whether places are counted from the last row
 UNUSED = "unused"  # taken because PySpark's function takes it
 
-CONSTANTS = (CONSTANT, SHARE, NUMBER, DISTANCE, FROM_LAST, OPTIONAL, FREQUENCY, CALL)  # what makes the function, or says how
+CONSTANTS = (CONSTANT, SHARE, TEXT, NUMBER, DISTANCE, FROM_LAST, OPTIONAL, FREQUENCY, CALL)  # what makes the function, or says how
 
 REQUIRED: Any = object()
 

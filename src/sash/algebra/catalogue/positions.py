@@ -17,6 +17,7 @@ from sash.algebra.catalogue.declaring import (
     CONSTANT,
     EACH,
     NULLS,
+    TEXT,
     Function,
     Parameter,
     Synonym,
@@ -24,6 +25,7 @@ from sash.algebra.catalogue.declaring import (
     always,
     whole,
 )
+from sash.algebra.window_function import JoinedFunction
 from sash.errors import SashError
 
 
@@ -84,8 +86,13 @@ def ith_youngest(i: Any) -> Aggregate:
     )
 
 
-def concat(separator: Any = "") -> Aggregate:
-    """The strings, one after the other, with a separator between them; NULL where there is none."""
+def concat(separator: Any = "") -> Aggregate | JoinedFunction:
+    """The strings, one after the other, with a separator between them; NULL where there is none.
+
+    Without a constant, a second column has the separator before each string.
+    """
+    if separator is None:
+        return JoinedFunction("concat")
     if not isinstance(separator, str):
         raise SashError(f"separator must be a string, got {separator!r}")
     return COLLECT.but(name="concat", takes="texts", finish=lambda lists: joined(lists, separator))
@@ -143,13 +150,13 @@ _DISTINCT = Function(
 _CONCAT = Function(
     "concat",
     concat,
-    (COL, Parameter("separator", CONSTANT, "", "str", example="-")),
+    (COL, Parameter("separator", TEXT, "", "str | Column", example="-")),
     "The strings one after the other, in order of arrival.",
     ("string_agg(sym, '-')",),
     _LISTS,
     in_sql=False,  # where it joins the columns of one row
 )
-_JOINED = (COL, Parameter("delimiter", CONSTANT, "", "str", "the delimiter", "-"))
+_JOINED = (COL, Parameter("delimiter", TEXT, "", "str | Column", "the delimiter", "-"))
 _DELIMITED = "The strings one after the other, in order of arrival, with a delimiter between them."
 
 FUNCTIONS = (

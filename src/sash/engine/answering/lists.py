@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sash.algebra.catalogue.positions import joined as join
 from sash.engine.answering.asking import Evaluation, Question, occurring
 from sash.engine.answering.searching import positions_of, select
 from sash.engine.placing import Answer, Taken, Whole, offsets_of, take
@@ -56,6 +58,31 @@ def listed(question: Question) -> Evaluation:
     if unique and function.returns != "row":
         return Evaluation((question.task(DISTINCT, bounds),), answer, bounds)
     shape = MONOTONIC if bounds.moves_forward else ARBITRARY  # a frame asks for each of its rows in turn
+    task = replace(question.task(SELECT, bounds, ordered=ranking is not None), shape=shape)
+    return Evaluation((task,), answer, bounds)
+
+
+def joined(question: Question) -> Evaluation:
+    """The strings of each frame, in the function's order or the window's, each after the delimiter of its row."""
+    rows, (column, delimiter) = question.rows, question.columns
+    selection = question.selection(column)
+    ranking = rows.ranking(question.orders, selection) if question.orders else None
+    bounds = selection.bounds(question.over.window.frame)
+
+    def answer(choices: Sequence[Choice]) -> Answer:
+        sizes = bounds.sizes()
+        offsets, k = _spread(np.zeros(len(sizes), np.int64), sizes)
+        asking = bounds.some(np.repeat(np.arange(len(bounds)), sizes))
+        ranks, _ = select(choices[0], ranking, asking, k.astype(bounds.lo.dtype))
+        where = pa.array(positions_of(ranks, ranking, selection))
+        strings, dtype = _strings(question.function.name, rows.column(column))
+        before, _ = _strings(question.function.name, rows.column(delimiter))
+        before = pc.if_else(pa.array(k == 0), "", pc.fill_null(before.take(where), ""))
+        parts = pc.binary_join_element_wise(before, strings.take(where), "")
+        lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), parts)
+        return Whole(join(lists, "").view(dtype))
+
+    shape = MONOTONIC if bounds.moves_forward else ARBITRARY
     task = replace(question.task(SELECT, bounds, ordered=ranking is not None), shape=shape)
     return Evaluation((task,), answer, bounds)
 
