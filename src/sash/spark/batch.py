@@ -19,6 +19,7 @@ from sash.spark import failures
 from sash.spark.columns_read import ReadColumns
 from sash.spark.described import DescribedFrame
 from sash.spark.exchanges import ALONE, RANGED, Exchange, tie_breakers_of, warn_of
+from sash.spark.interval_columns import IntervalColumns
 from sash.spark.native import SPARK, Native, for_engine
 from sash.spark.others import SharedTask, first_rows, names_of, paired, pairings, sampled, sides_of
 from sash.spark.passing import table_udf
@@ -26,12 +27,21 @@ from sash.spark.ranged import Ranged, find_cuts, summarised_names
 from sash.spark.sides import types_of as sides_types
 from sash.spark.skew import Skew, expected_bytes
 from sash.spark.task_names import window_task
+from sash.spark.together import Together
 from sash.spark.worker import answers_of, evaluation, types_of
 from sash.windows.over import Over
 
 
 def with_columns(frame: Any, columns: Mapping[str, Over]) -> Any:
     """The frame with a column for each window expression."""
+    intervals = IntervalColumns.of(frame, columns)
+    if intervals is not None:
+        return intervals.restored(_answered(intervals.frame, intervals.columns))
+    return _answered(frame, columns)
+
+
+def _answered(frame: Any, columns: Mapping[str, Over]) -> Any:
+    """The frame with a column for each window expression, of types that workers are sent."""
     failures.foresee(frame.sparkSession)
     inputs, expressions, pairs = opened(frame, columns)
     schema = inputs.schema()
@@ -48,14 +58,18 @@ def with_columns(frame: Any, columns: Mapping[str, Over]) -> Any:
     skew = Skew(inputs, schema)
     native = Native(inputs, schema, expressions, lambda: skew.bytes)
     by_spark, moved = native.divided(skew.is_skewed)
+    together = Together() if pairs else Together.of(frame)
     for exchange in moved:
         answers = answers_of(exchange.columns, types_of_rows)
-        out, name = _exchanged(out, exchange, tie_breakers_of(exchange, expressions), inputs, schema, answers)
+        tie_breakers = tie_breakers_of(exchange, expressions)
+        out, name = _exchanged(out, exchange, tie_breakers, inputs, schema, answers, together.suffices(exchange))
+        together = together.after(exchange)
         answered |= _fields(name, exchange.columns, answers)
     out, answers_of_spark = native.answered(out, by_spark, types_of_rows)
     answered |= answers_of_spark
     added = set(out.columns) - set(frame.columns)
-    return out.withColumns({name: answered[name] for name in columns}).drop(*added)
+    together = Together() if by_spark else together  # Spark's own operator moves rows
+    return together.noted(out.withColumns({name: answered[name] for name in columns}).drop(*added), columns)
 
 
 def _fields(struct: str, columns: Iterable[str], answers: pa.Schema) -> dict[str, Column]:
@@ -99,8 +113,12 @@ def _exchanged(
     inputs: ReadColumns,
     schema: pa.Schema,
     answers: pa.Schema,
+    together: bool,
 ) -> tuple[Any, str]:
-    """The frame with the answers of an exchange as a struct in a new column, which is named."""
+    """The frame with the answers of an exchange as a struct in a new column, which is named.
+
+    ``together`` says that the rows already are where the exchange would bring them.
+    """
     is_described = isinstance(frame, DescribedFrame)  # so that nothing can be read of it now
     if exchange.how == RANGED and not is_described:
         cuts = find_cuts(exchange.columns, inputs, schema)
@@ -109,7 +127,7 @@ def _exchanged(
     if exchange.how == ALONE or (is_described and not exchange.keys):
         warn_of(exchange, is_described)
     keys = inputs.spark(exchange.keys)
-    placed = frame.repartition(*keys) if keys else frame.repartition(1)
+    placed = frame if together else frame.repartition(*keys) if keys else frame.repartition(1)
     taken = inputs.taken(tie_breakers)
     work = evaluation(exchange.columns, tie_breakers, list(taken), answers, exchange.keys, asked_memory())
     name = inputs.unused(frame, "answers")
@@ -122,6 +140,9 @@ SAMPLE = 50_000  # rows that the algorithms are chosen for
 
 def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     """The plan; reads the first rows of the frame."""
+    intervals = IntervalColumns.of(frame, columns)
+    if intervals is not None:
+        frame, columns = intervals.frame, intervals.columns
     inputs, expressions, pairs = opened(frame, columns)
     schema = inputs.schema()
     types_of(for_engine(expressions), schema)
@@ -133,10 +154,21 @@ def explain(frame: Any, columns: Mapping[str, Over]) -> Plan:
     rows = first_rows(inputs, expressions_of, every.values(), SAMPLE)
     moves = [f"{each}: {_said(each)}" for each in moved]
     moves += [f"{pairing}: {', '.join(pairing.columns)}" for pairing in pairs]
+    moves += _late_filters(by_sash.values())
     plan = explained(rows, every)
     return replace(
         plan, moves=tuple(moves), place=words, threads=1, sortings=(*plan.sortings, *native.sortings(by_spark))
     )
+
+
+def _late_filters(columns: Iterable[Over]) -> list[str]:
+    """What Spark does not do for filters that are written after the columns."""
+    keys = [{str(each) for each in over.window.partition} for over in columns]
+    names = sorted(set.intersection(*keys)) if keys else []
+    if not names:
+        return []
+    which = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+    return [f"a filter on {which} belongs before these columns: after them, all rows are shuffled and answered first"]
 
 
 def _said(exchange: Exchange) -> str:
