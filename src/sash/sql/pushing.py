@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sash.sql.atoms import CONSTANTS, TYPED
 from sash.sql.blocks import SETS, Block, Item, block, is_query, operands
 from sash.sql.syntax import Span, Windowed
-from sash.sql.tokens import STRING, SYMBOL, Source
+from sash.sql.tokens import STRING, SYMBOL, Source, read
 
 # what a condition may be made of besides names and constants
 WORDS = frozenset("AND OR NOT IN IS LIKE ILIKE BETWEEN DISTINCT FROM ESCAPE".split()) | CONSTANTS
@@ -123,7 +123,7 @@ def _is_column(source: Source, lo: int, hi: int) -> bool:
 
 def _name(source: Source, column: str) -> str:
     """The name of a column without that of its table, as names are compared."""
-    return source.fold(source.again(column).tokens[-1].name)
+    return source.fold(read(column, source.exact, source.names_in_quotes).tokens[-1].name)
 
 
 def _conjuncts(source: Source, lo: int, hi: int) -> list[Span]:
