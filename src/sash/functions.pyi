@@ -1190,7 +1190,7 @@ def percentile(col: Column, percentage: Any, frequency: Column | int = 1) -> Cal
     """
 
 def median(col: Column, weight: Column | None = None) -> Call:
-    """The value in the middle, or the mean of the two.
+    """The value in the middle, or of two the mean; where values are no numbers, the first of them.
 
     With a ``weight``, a whole number of at least 0, a row counts as if it came so many times.
 

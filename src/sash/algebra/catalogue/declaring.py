@@ -31,7 +31,17 @@ NULLS = "nulls"  # whether NULLs are ignored
 FROM_LAST = "from last"  # whether places are counted from the last row
 UNUSED = "unused"  # taken because PySpark's function takes it
 
-CONSTANTS = (CONSTANT, SHARE, TEXT, NUMBER, DISTANCE, FROM_LAST, OPTIONAL, FREQUENCY, CALL)  # what makes the function, or says how
+CONSTANTS = (
+    CONSTANT,
+    SHARE,
+    TEXT,
+    NUMBER,
+    DISTANCE,
+    FROM_LAST,
+    OPTIONAL,
+    FREQUENCY,
+    CALL,
+)  # what makes the function, or says how
 
 REQUIRED: Any = object()
 
