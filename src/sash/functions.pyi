@@ -838,7 +838,7 @@ def concat(col: Column, separator: str | Column = "") -> Call:
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
-        separator: a constant: str | Column; ``''`` unless given.
+        separator: a string, or a column of each row's own; ``''`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
@@ -850,7 +850,7 @@ def listagg(col: Column, delimiter: str | Column = "") -> Call:
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
-        delimiter: a constant: str | Column; ``''`` unless given.
+        delimiter: a string, or a column of each row's own; ``''`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
@@ -864,7 +864,7 @@ def string_agg(col: Column, delimiter: str | Column = "") -> Call:
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
-        delimiter: a constant: str | Column; ``''`` unless given.
+        delimiter: a string, or a column of each row's own; ``''`` unless given.
 
     Rows where ``col`` is NULL do not count; where no other row is left, the answer is NULL.
 
@@ -1057,7 +1057,7 @@ def ntile(n: int | Column) -> Call:
     """The number, from 1, of the ``n`` about equal parts that the row falls into.
 
     Args:
-        n: a constant: int | Column.
+        n: a whole number, or a column of each row's own.
 
     In Python: ``sf.ntile(3).over(window)``
 
@@ -1097,7 +1097,7 @@ def nth_value(col: Column, offset: int | Column, ignoreNulls: bool | None = Fals
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
-        offset: a constant: int | Column.
+        offset: a whole number, or a column of each row's own.
         ignoreNulls: whether NULLs are passed over; ``False`` unless given.
         from_last: whether it is counted from the last row of the frame; ``False`` unless given.
 
@@ -1113,7 +1113,7 @@ def lead(col: Column, offset: int | Column = 1, default: Any = None) -> Call:
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
-        offset: a constant: int | Column; ``1`` unless given.
+        offset: a whole number, or a column of each row's own; ``1`` unless given.
         default: what is answered where there is no such row: a constant, or a column; ``None`` unless given.
 
     NULLs are values like others; ``.ignore_nulls()`` passes over them.
@@ -1128,7 +1128,7 @@ def lag(col: Column, offset: int | Column = 1, default: Any = None) -> Call:
 
     Args:
         col: a column by its name, or an expression such as ``sash.col("qty") * 2``.
-        offset: a constant: int | Column; ``1`` unless given.
+        offset: a whole number, or a column of each row's own; ``1`` unless given.
         default: what is answered where there is no such row: a constant, or a column; ``None`` unless given.
 
     NULLs are values like others; ``.ignore_nulls()`` passes over them.

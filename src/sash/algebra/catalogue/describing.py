@@ -16,6 +16,8 @@ TAKES = {
     d.CONDITION: 'what holds for a row or does not: Spark SQL such as ``"qty > 0"``, or an expression',
     d.SHARE: "a share between 0 and 1, several in a list, or a column",
     d.OPTIONAL: f"{COLUMN}, or None",
+    d.NUMBER: "a whole number, or a column of each row's own",
+    d.TEXT: "a string, or a column of each row's own",
     d.DISTANCE: 'a distance in the window\'s order: a number, an interval such as ``"30 minutes"``, or a column',
     d.DEFAULT: "what is answered where there is no such row: a constant, or a column",
     d.NULLS: "whether NULLs are passed over",
