@@ -107,6 +107,30 @@ def test_a_query_goes_on_under_another_name():
         job.batch([], 1)
 
 
+@pytest.mark.parametrize("call", [sf.sum("v"), sf.collect_list("v")], ids=["partials", "rows"])
+def test_a_query_whose_windows_change_begins_with_the_first_whole_one(call):
+    def board(length, slide):
+        stream = sash.stream(SCHEMA, time="ts", watermark="0 seconds").query("n", sf.count(), range="10 seconds")
+        return stream.query("all", call, range=length, slide=slide)
+
+    events = [second(at, at) for at in range(60)]
+    job = Job(board("10 seconds", "5 seconds"), 1)
+    found = [job.batch([table(events[:24])], None)[0]]
+    job.asked(board("7 seconds", "3 seconds"))
+    for at in range(24, 60):
+        found.append(job.batch([table(events[at : at + 1])], (at - 1) * 10**6)[0])
+        job.restart()
+    found.append(job.batch([], END)[0])
+    rows = [(row["window_end"].timestamp(), row) for each in found[1:] for row in each.to_pylist()]
+    some = {end: row["all"] for end, row in rows if row["all"] is not None}
+    every = sash.stream(table(events), time="ts").query("all", call, range="7 seconds", slide="3 seconds").results()
+    expected = {row["window_end"].timestamp(): row["all"] for row in every.to_pylist()}
+    begun = min(some)
+    assert 31 <= begun <= 37, "the first that begins behind all rows that came before"
+    assert some == {end: answer for end, answer in expected.items() if end >= begun}
+    assert [row["n"] for end, row in rows if end % 10 == 0] == [10] * 6
+
+
 @pytest.mark.parametrize("emit", ["changes", "updates"])
 def test_answers_that_were_given_are_those_of_their_query_wherever_it_is(emit):
     one, other = ("n", sf.count()), ("top", sf.max("v"))

@@ -92,20 +92,19 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any], start: int) -> 
 
 
 def former_names(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
-    """The names by which kept state knows queries that are asked now, by their names now; not of those that are new."""
-    known = [query["name"] for query in before["queries"]]
-    former = {}
+    """The names by which kept state knows queries that are asked now, by their names now; not of those that begin."""
+    known, former = {query["name"]: query for query in before["queries"]}, {}
     for query in now["queries"]:
         name, was = query["name"], query.get("was")
         if name in known:
-            former[name] = name
+            if not (_follows(before, now) and now["slices"] is None and _is_over_others(query, known[name])):
+                former[name] = name
         elif was is not None:
             if any(each["name"] == was for each in now["queries"]):
                 raise SashError(f"was must be a name that no query has any more, got {was!r} in query {name}")
             if was not in known:
-                raise SashError(
-                    f"was of query {name} must be a query of the checkpoint, which has {_list(known)}, got {was!r}"
-                )
+                has = _list(list(known))
+                raise SashError(f"was of query {name} must be a query of the checkpoint, which has {has}, got {was!r}")
             former[name] = was
     return former
 
@@ -164,6 +163,12 @@ def _changes_of_queries(before: Mapping[str, Any], now: Mapping[str, Any], forme
         names = [query["name"] for query in new or gone]
         changes.append(f"{_list(names)} cut slices elsewhere, which spans that are in them cannot follow")
     return changes
+
+
+def _is_over_others(query: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether a query asks what it did of other windows."""
+    calls = [each["told"].rpartition(" over ")[0] for each in (query, before)]
+    return query["told"] != before["told"] and calls[0] == calls[1] and query["means"] == before["means"]
 
 
 def _follows(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
