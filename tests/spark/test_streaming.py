@@ -477,6 +477,21 @@ def test_a_checkpoint_is_of_its_queries(folder):
            max(events(200)["ts"].to_pylist()) - timedelta(seconds=8))  # fmt: skip
 
 
+@pytest.mark.long
+def test_spark_may_spread_shards_over_other_partitions(folder):
+    whole = events(200)
+    for number, partitions in enumerate((None, 3, 1)):
+        if partitions is not None:
+            checkpoint = str(folder.path / "checkpoint")
+            folder.spark._streamingCheckpointManager.repartition(checkpoint, partitions)
+        folder.add(whole.slice(number * 67, 67))
+        board = asked(sash.stream(folder.stream(), time="ts", key="plug", watermark="8 seconds"))
+        with sash.options.set(shards=4):
+            folder.run(board.results())
+    until = max(whole["ts"].to_pylist()) - timedelta(seconds=8)
+    expect(folder.found(), asked(sash.stream(whole, time="ts", key="plug")), until)
+
+
 def test_what_a_stream_cannot_do_is_said_when_it_is_built(folder, monkeypatch):
     source = folder.stream()
     with pytest.raises(SashError, match="watermark must be given for a streaming DataFrame"):

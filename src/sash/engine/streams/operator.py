@@ -24,7 +24,7 @@ from sash.engine.streams.assigners.base import LEAST, MOST, NONE, Assigner, Posi
 from sash.engine.streams.assigners.by_time import TimePositions
 from sash.engine.streams.assigners.session import MISSED
 from sash.engine.streams.buffer import ties
-from sash.engine.streams.cells import KEY, Cells, LiftedColumns, cells_table, take_cells
+from sash.engine.streams.cells import KEY, LiftedColumns, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, WindowAnswers
 from sash.engine.streams.ended_windows import EndedWindows
@@ -34,7 +34,7 @@ from sash.engine.streams.keyed_rows import KeyedRows, checked
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
-from sash.engine.streams.poison import FAIL, ask_rows, poisoned
+from sash.engine.streams.poison import FAIL, poison_of
 from sash.engine.streams.revisions import check_lateness
 from sash.engine.streams.scheme import BOUNDS, FIRST, CellPartial, Scheme
 from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
@@ -353,18 +353,7 @@ class Operator:
         scheme = self.scheme
         if scheme.settings.on_error == FAIL or not len(rows.codes):
             return rows
-        every = np.zeros(len(rows.codes), np.int64)
-        time = every if rows.time is None else rows.time
-
-        def attempt(some: np.ndarray) -> None:
-            part = rows.table.take(pa.array(some))
-            ask_rows(scheme, part)
-            if scheme.by_cells:
-                cells, codes = Cells([each.layout for each in scheme.partials]), np.arange(len(some))
-                columns = self._lifted(part, scheme.partials, time[some])
-                cells.fold(every[some], codes, len(some), self._edges, columns)
-
-        bad, reasons = poisoned(attempt, len(rows.codes))
+        bad, reasons = poison_of(scheme, rows, self._edges, self._lifted)
         if not len(bad):
             return rows
         self._intake.set_aside(rows.table.select(scheme.schema.names), bad, pa.array(reasons, pa.string()))

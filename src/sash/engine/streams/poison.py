@@ -11,12 +11,15 @@ import pyarrow as pa
 from sash.algebra import Aggregate
 from sash.engine.columns_read import arguments_of
 from sash.engine.streams.buffer import Buffer, WindowRows
+from sash.engine.streams.cells import Cells, LiftedColumns
+from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.query_answers import answer_of_rows
 from sash.engine.streams.scheme import Scheme
 from sash.errors import SashError
 from sash.expressions.evaluation import evaluate
 from sash.windows import Window
 from sash.windows.over import Over
+from sash.windows.slicers import Edges
 
 ANYWHERE = Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
 FAIL, ASIDE = "fail", "aside"
@@ -28,6 +31,23 @@ def check_on_error(scheme: Scheme) -> None:
         return
     if scheme.spans:
         raise SashError("on_error='aside' is for events of one moment, got span=: a span is in many slices at once")
+
+
+def poison_of(
+    scheme: Scheme, rows: KeyedRows, edges: Edges, lifted: Callable[..., list[LiftedColumns]]
+) -> tuple[np.ndarray, list[str]]:
+    """The rows with which a function fails, and why; ``lifted`` is what partials lift of rows."""
+    every = np.zeros(len(rows.codes), np.int64)
+    time = every if rows.time is None else rows.time
+
+    def attempt(some: np.ndarray) -> None:
+        part = rows.table.take(pa.array(some))
+        ask_rows(scheme, part)
+        if scheme.by_cells:
+            cells, codes = Cells([each.layout for each in scheme.partials]), np.arange(len(some))
+            cells.fold(every[some], codes, len(some), edges, lifted(part, scheme.partials, time[some]))
+
+    return poisoned(attempt, len(rows.codes))
 
 
 def ask_rows(scheme: Scheme, table: pa.Table) -> None:
