@@ -38,15 +38,16 @@ class BatchReader:
         if rows is None:  # on Connect
             rows = sum(source["numInputRows"] or 0 for source in batch["sources"] or ())
         sight.took(rows, took, batch["batchId"])
-        for name, metrics in (batch["observedMetrics"] or {}).items():
+        for name, row in (batch["observedMetrics"] or {}).items():
+            metrics = row.asDict()  # without what is NULL or empty, on Connect
             if name.startswith(SAMPLE):
-                for text in getattr(metrics, "samples", None) or ():  # Connect leaves out what is empty
+                for text in metrics.get("samples") or ():
                     sight.sampled(json.loads(text))
             elif name.startswith(COUNTS):
-                sight.late = (sight.late or 0) + (metrics["late"] or 0)
-                sight.answers = (sight.answers or 0) + (metrics["answers"] or 0)
-                if metrics["size"] is not None:  # none where no shard had anything to do
-                    sight.keys, sight.size = metrics["keys"], metrics["size"]
+                sight.late = (sight.late or 0) + (metrics.get("late") or 0)
+                sight.answers = (sight.answers or 0) + (metrics.get("answers") or 0)
+                if metrics.get("size") is not None:  # none where no shard had anything to do
+                    sight.keys, sight.size = metrics.get("keys"), metrics["size"]
         mark = (batch["eventTime"] or {}).get("watermark")
         if mark and not mark.startswith("1970-01-01T00:00:00"):
             sight.watermark = datetime.fromisoformat(mark)
