@@ -21,6 +21,7 @@ from sash.kernels.algorithm import (
     FOLD,
     MODE,
     SELECT,
+    WEIGHTED,
 )
 from sash.kernels.structures import wavelet_matrix
 from sash.planner import Task, algorithms, choose, names
@@ -205,6 +206,7 @@ CALLS = {
     DENSE: [sf.dense_rank().order_by("v"), sf.dense_rank(), sf.dense_rank().filter("q > 0")],
     MODE: [sf.mode("q")],
     ENTROPY: [sf.entropy("q")],
+    WEIGHTED: [sf.median("q", "ahead"), sf.percentile_disc("v", 0.3, weight="ahead")],
 }
 WINDOWS = [
     LAST_9,
