@@ -93,6 +93,11 @@ def test_categories_are_of_any_type_that_compares(values):
     assert got == sorted(Counter(each for each in values if each is not None).items())
 
 
+def test_zeros_of_both_signs_are_one_category():
+    rows = pa.table({"y": [1, 2], "c": [0.0, -0.0]})
+    assert sash.withColumns(rows, {"m": sf.by_bucket("c", sf.sum("y")).over(Window)})["m"][0].as_py() == [(0.0, 3)]
+
+
 def test_categories_of_pandas_and_polars_are_texts():
     for frame in (
         ROWS.to_pandas().astype({"c": "category"}),

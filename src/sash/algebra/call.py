@@ -107,6 +107,13 @@ class Call:
             )
         return window.answer(self, using, self._checked_samples(min_samples))
 
+    def _computed_with(self, other: Any = None) -> Any:
+        raise SashError(f"{self} has answers over windows alone: compute with {self}.over(…); a query of a board is "
+                        "one aggregate, and its answers are columns to compute with")  # fmt: skip
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _computed_with
+    __mod__ = __rmod__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _computed_with
+
     def _checked_samples(self, least: Any) -> int | None:
         """How many rows must count, as a number; refuses functions that count none."""
         if least is None:

@@ -67,6 +67,8 @@ def _categories(question: Question) -> pa.Array:
         raise SashError(
             f"category must be a column of texts, numbers, dates or times, got {question.columns[0]} of {array.type}"
         )
+    if pa.types.is_floating(array.type):
+        array = pc.add(array, pa.scalar(0, array.type))  # -0.0 is 0.0
     found = array.unique().drop_null()
     if len(found) > MOST:
         raise SashError(
