@@ -12,6 +12,8 @@ from engine.row_streams.histories import BY_KEY, COLUMNS, RECENT, SO_FAR, expect
 from sash import SashError, Window, col
 from sash import functions as sf
 from sash.engine.row_streams.row_operator import RowOperator
+from sash.engine.row_streams.row_scheme import RowScheme
+from sash.windows.intervals import Interval
 from strategies import usually
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.string(), "v": pa.int64()})
@@ -101,6 +103,20 @@ def test_late_rows_are_set_aside_with_the_reason():
         ("late: the watermark had passed it", 3),
     ]
     assert [(row["v"], row["n"]) for row in found.to_pylist() if not row["late"]] == [(4, 1), (1, 2), (5, 1)]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_of_today_are_within_reach_in_any_unit(unit):
+    """As many nanoseconds as there have been since 1970, too: pandas has these."""
+    schema = SCHEMA.set(0, pa.field("ts", pa.timestamp(unit)))
+    columns = {"n": sf.count().over(RECENT), "total": sf.sum("v").over(SO_FAR)}
+    operator = RowOperator(RowScheme(schema, columns, Interval(0, 0, 10**6)))
+    out = [operator.push(table((0, "a", 1), (3, "a", 2)).cast(schema))]
+    again = RowOperator(operator.scheme)
+    again.restore(operator.snapshot())
+    out += [again.push(table((9, "a", 4)).cast(schema)), again.close()]
+    assert pa.concat_tables(out)["total"].to_pylist() == [1, 3, 7]
+    assert again.late_count == 0
 
 
 def test_batches_in_a_list_or_a_reader_and_without_a_watermark():

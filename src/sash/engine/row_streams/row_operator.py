@@ -18,7 +18,7 @@ from sash.engine.encoding import biased
 from sash.engine.evaluating import answers
 from sash.engine.row_streams.past import KeyedTable, Past
 from sash.engine.row_streams.past import joined as joined_tables
-from sash.engine.row_streams.row_scheme import EARLY, FAR, RowScheme, WindowColumns
+from sash.engine.row_streams.row_scheme import EARLY, RowScheme, WindowColumns
 from sash.engine.row_streams.rows_around import RowsAround, local
 from sash.engine.sizes import total_bytes
 from sash.engine.streams.assigners.base import LEAST, MOST
@@ -187,7 +187,7 @@ class RowOperator:
         time, known = ticks_of(evaluate(self.scheme.time, table), self.scheme.stream.time_type)
         if known is not None:
             raise SashError("state must have the time of each row, got NULL")
-        refuse_outside(time, "times of rows", -FAR, FAR)
+        refuse_outside(time, "times of rows", -self.scheme.far, self.scheme.far)
         return [KeyedRows(table, self._coded(table), time)]
 
     # The way of rows in
@@ -213,7 +213,7 @@ class RowOperator:
         reasons = []
         if known is not None:
             reasons.append((~known, f"{scheme.time} is NULL"))
-        far = (time < -FAR) | (time > FAR)
+        far = (time < -scheme.far) | (time > scheme.far)
         if far.any():
             reasons.append((far, f"{scheme.time} is out of reach"))
         if self.watermark is not None:

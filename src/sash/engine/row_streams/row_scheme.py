@@ -30,7 +30,7 @@ from sash.windows.window import WindowSpec
 
 FINAL, EARLY = "final", "early"
 EMITS = (FINAL, EARLY)
-FAR = 2**60  # ticks from 1970 beyond which no time of a row may be
+FAR = 2**60  # ticks; frames reach less far than a quarter of it
 
 
 @dataclass(frozen=True)
@@ -192,6 +192,11 @@ class RowScheme:
     def after(self) -> int:
         """How far after a row a frame may end, at most."""
         return max(map(self._most, self._sides[1]), default=0)
+
+    @property
+    def far(self) -> int:
+        """How many ticks from 1970 a row may be at most: of nanoseconds, nearly all that there are."""
+        return FAR if self.stream.unit == "us" else 2**63 - FAR
 
     def _most(self, offset: Any) -> int:
         """The ticks of an offset, or more: months and local days have no fixed length."""
