@@ -159,6 +159,27 @@ def test_a_late_row_gives_the_answer_again_with_all_columns_that_are_due():
     assert operator.late()["reason"].to_pylist() == ["late: its windows had ended"]
 
 
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_the_first_rows_of_keys_may_be_late(before):
+    """Those of many keys, where cells are a forest that knows of fewer."""
+
+    schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "v": pa.int64()})
+
+    def of_keys(minute, keys):
+        times, values = [datetime(2026, 1, 1, 0, minute)] * len(keys), [minute] * len(keys)
+        return pa.table({"ts": times, "k": list(keys), "v": values}, schema)
+
+    stream = sash.stream(schema, time="ts", key="k", watermark="0 seconds", lateness="10 minutes")
+    operator = stream.query({"n": sf.count(), "top": sf.max("v")}, range="2 minutes").open()
+    for minute in range(8):
+        operator.push(of_keys(minute, range(before)))
+    operator.advance(datetime(2026, 1, 1, 0, 6))
+    operator.state.cells.planted()
+    out = operator.push(of_keys(2, range(100, 20_100)))
+    assert out["k"].to_pylist() == list(range(100, 20_100))
+    assert {(row["revision"], row["n"], row["top"]) for row in out.to_pylist()} == {(0, 1, 2)}
+
+
 def test_what_changes_nothing_is_not_given_again():
     operator = watched().query({"top": sf.max("v"), "kinds": sf.count_distinct("v")}, range="2 minutes").open()
     operator.push(ticking(3, 9))

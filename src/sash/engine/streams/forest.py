@@ -83,8 +83,17 @@ class Forest:
         segments.take_places(key, at, place, hit, runs, count, self.base, self.tail, self.slots)
         self.count += fresh
 
+    def know(self, keys: int) -> None:
+        """Have so many keys, so that windows may be asked of those that have no cell."""
+        self._reserve(keys)
+        if not self.used:
+            self._lay_out(np.zeros(1, np.int64), np.ones(1, np.int64))
+
     def ranges(self, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-        """Where the cells of windows begin and end in the segments of their keys, and how many windows have one."""
+        """Where the cells of windows begin and end in the segments of their keys, and how many windows have one.
+
+        It must have all of these keys, if only without a cell.
+        """
         lo, hi = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
         count = segments.find_ranges(keys, starts, ends, self.base, self.head, self.tail, self.slots, lo, hi)
         return lo, hi, count

@@ -202,6 +202,8 @@ def _answers_of(
     forest = None
     if scheme.folded:
         forest = cells.planted() if cells.forest is not None else None
+    if forest is not None and len(key):
+        forest.know(int(key[-1]) + 1)  # rows that are late may be the first of their keys
     store: Any = None if forest is not None else cells.compact() if scheme.folded else buffer
     for first in range(0, len(key), max(most, 1)):
         keys, ends = key[first : first + most], end[first : first + most]
