@@ -63,6 +63,23 @@ def test_the_others_are_answered_as_if_the_poison_had_not_come(kind, values, siz
     assert operator.late_count == len(values) - good.num_rows
 
 
+@pytest.mark.parametrize("function", [sf.sum, sf.median])
+def test_a_row_that_fails_holds_no_late_row_in_a_session(function):
+    """Such a row is late, as if the other had not come, and is not lost between the two."""
+    number = sash.col("w").cast("int")
+    asked = sash.stream(table([]).schema, time="ts", watermark="0 seconds", on_error="aside")
+    operator = asked.query("s", function(number), range=sash.session("3 minutes")).open()
+    events = table(range(10)).set_column(2, "w", pa.array([*"0123", "poison", *"56789"]))
+    operator.push(events.slice(6, 3))
+    assert operator.push(events.take([4, 2])).num_rows == 0
+    assert [(row["w"], row["reason"][:6]) for row in operator.late().to_pylist()] == [
+        ("poison", "failed"),
+        ("2", "late: "),
+    ]
+    assert operator.late_count == 2
+    assert operator.close()["s"].to_pylist() == [21 if function is sf.sum else 7]
+
+
 def test_the_reason_is_what_the_function_said():
     events = table([1, 13, 2, BIG])
     assert boards(events)["plain"].late()["reason"].to_pylist() == ["failed: ValueError: thirteen"]

@@ -166,7 +166,10 @@ class Operator:
         table, pairing = checked(batch, self.scheme.schema), self.state.pairing
         with self._whole():
             whole = table if pairing is None else self._intake.whole_spans(pairing.take(table))
-            rows = self._sound(self._intake.placed(whole))
+            if self.scheme.merging:  # a row that is late by the others must not be held by one that fails
+                rows = self._intake.placed(self._sound_of(whole))
+            else:
+                rows = self._sound(self._intake.placed(whole))
             self.retake(rows)
             return rows
 
@@ -359,6 +362,14 @@ class Operator:
         self._intake.set_aside(rows.table.select(scheme.schema.names), bad, pa.array(reasons, pa.string()))
         rows = rows.take(np.setdiff1d(np.arange(len(rows.codes)), bad))
         return rows if rows.time is None else rows._replace(span=span(rows.time))
+
+    def _sound_of(self, table: pa.Table) -> pa.Table:
+        """The same of rows that have no place yet."""
+        if self.scheme.settings.on_error == FAIL:
+            return table
+        none = np.zeros(table.num_rows, np.int64)
+        rows = self._sound(KeyedRows(table.append_column(MISSED, pa.array(none)), none, None))
+        return rows.table.select(table.column_names)
 
     def _note(self, codes: np.ndarray, at: np.ndarray) -> None:
         """See what windows answer that rows or cells are late for, before these join the others."""
