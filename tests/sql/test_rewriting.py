@@ -432,6 +432,12 @@ BELOW = [
         "select * from (select t.k, median(x) over (partition by t.k) m from t join u) where not k <=> :key",
         "(not t.k <=> :key)",
     ),
+    ("select * from (select t.*, median(x) over (partition by k) m from a as t) where k = 1", "(k = 1)"),
+    (
+        "select * from (select u.k, max(m) over (partition by u.k) mm from "
+        "(select k, median(x) over (partition by k) m from t) u) where k = 'a'",
+        "(k = 'a')",
+    ),
 ]
 
 
@@ -456,6 +462,8 @@ ABOVE = [
     "select * from (select k, median(x) over (partition by k) m from t) as a(m, k) where k = 'a'",
     "with w as (select k, median(x) over (partition by k) m from t) select * from w where k = 1 union select * from w",
     "with w as (select k, median(x) over (partition by k) m from t) select * from w join u where k = 1",
+    "select * from (select s.*, median(x) over (partition by k) m from t) where k = 1",
+    "select * from (select u.*, median(x) over (partition by k) m from t left join u using (k)) where k is null",
 ]
 
 

@@ -53,6 +53,25 @@ def test_types_and_names():
     assert found.column_names == ["s", "k", "sum(count(*)) over (order by k)", "rank() over (order by sum(x))"]
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (
+            "select j, mm from (select s.k as j, count(distinct v) over (partition by s.k) as mm from "
+            "(select k, s, v, median(v) over (partition by k) m from t) q) where j = 1 order by 1",
+            [(1, 2), (1, 2)],
+        ),
+        (
+            "select k, m from (select s.*, median(v) over (partition by k) m from t) where k = 1 order by m",
+            [(1, 2), (1, 3)],
+        ),
+    ],
+)
+def test_conditions_on_fields_of_structs_are_not_of_columns_of_their_names(query, expected):
+    rows = [{"k": 1, "v": 1, "s": 1}, {"k": 2, "v": 2, "s": 1}, {"k": 1, "v": 3, "s": 2}, {"k": 2, "v": 4, "s": 2}]
+    assert answers(query, t=pa.Table.from_pylist([row | {"s": {"k": row["s"]}} for row in rows])) == expected
+
+
 def test_texts_are_read_as_spark_reads_them():
     query = """select 'it''s', "a\\tb", r'\\d', 'x\\\\', x'4A', count(*) over () from t limit 1"""
     assert answers(query, t=ROWS) == [("it's", "a\tb", "\\d", "x\\", b"J", 5)]

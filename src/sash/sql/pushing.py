@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sash.sql.atoms import CONSTANTS, TYPED
-from sash.sql.blocks import SETS, Block, Item, block, is_query, operands
+from sash.sql.blocks import SETS, Block, block, is_query, operands
 from sash.sql.syntax import Span, Windowed
 from sash.sql.tokens import STRING, SYMBOL, Source, read
 
@@ -41,6 +41,17 @@ def told(source: Source, select: Block, above: Sequence[Told] = ()) -> tuple[int
 
     That is what its WHERE says, and what is known of its own rows, in terms of what it reads.
     """
+    read_from = _one_read(source, select)
+    if read_from is None:
+        return None
+    place, alias = read_from
+    known = [_told(source, each, alias) for each in _conjuncts(source, *select.clauses.get("WHERE", (0, 0)))]
+    passed = [each for each in above if all(_is_of(source, column, alias) for column in each.columns.values())]
+    return place, [*passed, *(each for each in known if each is not None)]
+
+
+def _one_read(source: Source, select: Block) -> tuple[int, str | None] | None:
+    """The place of the one table or query that a select reads, and what that is called; None where it reads others."""
     lo, hi = select.clauses.get("FROM", (0, 0))
     if lo >= hi or not (source.tokens[lo].is_name or (source.word(lo) == "(" and is_query(source, lo + 1))):
         return None
@@ -49,10 +60,13 @@ def told(source: Source, select: Block, above: Sequence[Told] = ()) -> tuple[int
     place += source.word(place) == "AS"
     if place < hi and source.tokens[place].is_name:
         place, alias = place + 1, source.folded(place)
-    if place != hi:
-        return None
-    known = [_told(source, each, alias) for each in _conjuncts(source, *select.clauses.get("WHERE", (0, 0)))]
-    return lo, [*above, *(each for each in known if each is not None)]
+    return (lo, alias) if place == hi else None
+
+
+def _is_of(source: Source, column: str, alias: str | None) -> bool:
+    """Whether a name is that of a column, perhaps with the table's; s.k may be a field of a struct."""
+    tokens = read(column, source.exact, source.names_in_quotes).tokens
+    return len(tokens) == 1 or (len(tokens) == 3 and source.fold(tokens[0].name) == alias)
 
 
 def told_of(source: Source, place: int, name: str) -> list[Told]:
@@ -86,7 +100,7 @@ def below(source: Source, select: Block, windows: Sequence[Windowed], above: Seq
         return []
     keys = [{source.same(*each): each for each in window.partition} for window in windows]
     shared = {same: span for same, span in keys[0].items() if all(same in each for each in keys)}
-    columns = _columns(source, select.items, shared)
+    columns = _columns(source, select, shared)
     names = [{span: _name(source, column) for span, column in each.columns.items()} for each in above]
     return [
         Told(each.span, {span: columns[name] for span, name in named.items()})
@@ -95,14 +109,17 @@ def below(source: Source, select: Block, windows: Sequence[Windowed], above: Seq
     ]
 
 
-def _columns(source: Source, items: Sequence[Item], keys: Mapping[tuple[str, ...], Span]) -> dict[str, str]:
+def _columns(source: Source, select: Block, keys: Mapping[tuple[str, ...], Span]) -> dict[str, str]:
     """The columns of a list that are keys of all windows: by their names there, what they are called below."""
     columns: dict[str, str] = {}
     others: set[str] = set()  # names that may mean something else
+    table = _one_read(source, select)
     star = False
-    for each in items:
+    for each in select.items:
         lo, hi = each.span
-        star = star or source.word(lo) == "*" or source.word(hi - 1) == "*"
+        star = star or source.word(lo) == "*"
+        if hi - lo == 3 and source.word(hi - 1) == "*":  # s.* may be the fields of a struct, or of one of two tables
+            star = star or (table is not None and source.folded(lo) == table[1])
         last = source.tokens[hi - 1 if each.alias is None else each.alias]
         name = source.fold(last.name) if last.is_name else ""
         if name in columns or source.same(lo, hi) not in keys or not _is_column(source, lo, hi):
