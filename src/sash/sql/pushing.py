@@ -114,6 +114,8 @@ def _columns(source: Source, select: Block, keys: Mapping[tuple[str, ...], Span]
     columns: dict[str, str] = {}
     others: set[str] = set()  # names that may mean something else
     table = _one_read(source, select)
+    aliases = {source.folded(each.alias) for each in select.items if each.alias and source.same(*each.span) not in keys}
+    keys = {same: (lo, hi) for same, (lo, hi) in keys.items() if source.folded(lo) not in aliases}  # not below it
     star = False
     for each in select.items:
         lo, hi = each.span
