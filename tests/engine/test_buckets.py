@@ -93,9 +93,13 @@ def test_categories_are_of_any_type_that_compares(values):
     assert got == sorted(Counter(each for each in values if each is not None).items())
 
 
-def test_zeros_of_both_signs_are_one_category():
-    rows = pa.table({"y": [1, 2], "c": [0.0, -0.0]})
-    assert sash.withColumns(rows, {"m": sf.by_bucket("c", sf.sum("y")).over(Window)})["m"][0].as_py() == [(0.0, 3)]
+@pytest.mark.parametrize("dtype", [pa.float64(), pa.float32()])
+def test_both_zeros_are_one_category_and_so_are_all_nan(dtype):
+    rows = pa.table({"c": pa.array([0.0, -0.0, float("nan"), -float("nan"), None], dtype)})
+    [zero, nan] = sash.withColumns(rows, {"n": sf.by_bucket("c", sf.count()).over(Window)})["n"][0].as_py()
+    assert zero == (0.0, 2)
+    assert np.isnan(nan[0])
+    assert nan[1] == 2
 
 
 def test_categories_of_pandas_and_polars_are_texts():

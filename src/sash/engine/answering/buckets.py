@@ -68,7 +68,8 @@ def _categories(question: Question) -> pa.Array:
             f"category must be a column of texts, numbers, dates or times, got {question.columns[0]} of {array.type}"
         )
     if pa.types.is_floating(array.type):
-        array = pc.add(array, pa.scalar(0, array.type))  # -0.0 is 0.0
+        zero, nan = pa.scalar(0, array.type), pa.scalar(np.nan, array.type)
+        array = pc.if_else(pc.is_nan(array), nan, pc.add(array, zero))  # both zeros are one category, and all NaN
     found = array.unique().drop_null()
     if len(found) > MOST:
         raise SashError(
