@@ -34,6 +34,12 @@ def test_without_an_order_rows_are_in_that_of_the_columns(without, ordered):
     assert found == answers(f"select y, {ordered} from t order by y", t=ROWS)
 
 
+def test_rows_are_in_no_order_of_lists():
+    rows = pa.table({"items": [[1], [2]], "pair": pa.array([[1, 2]] * 2, pa.list_(pa.int32(), 2)), "v": [2, 1]})
+    with pytest.warns(SashWarning, match="its rows are in the order of v, so that"):
+        assert answers("select v, row_number() over () from t order by v", t=rows) == [(1, 1), (2, 2)]
+
+
 def test_tables_of_all_libraries_and_parameters():
     frame = pd.DataFrame({"k": ["a", "a", "b"], "v": [1.5, 2.5, None]})
     query = (

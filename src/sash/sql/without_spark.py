@@ -80,7 +80,7 @@ class Rows:
     @property
     def dtypes(self) -> list[tuple[str, str]]:
         """Names and types, as Spark calls them."""
-        return [(name, TYPES.get(str(dtype), str(dtype).lower())) for name, dtype in self.fields]
+        return [(name, _type_name(str(dtype))) for name, dtype in self.fields]
 
     def toDF(self, *names: str) -> Rows:
         """The same rows, their columns under other names."""
@@ -192,6 +192,12 @@ class InMemory:
         if name not in self.args:
             raise SashError(f"args has no value for :{name}")
         return self.args[name]
+
+
+def _type_name(dtype: str) -> str:
+    """What Spark calls a type of DuckDB; there, an array begins with that word."""
+    item = dtype.rpartition("[")[0] if dtype.endswith("]") else ""
+    return f"array<{_type_name(item)}>" if item else TYPES.get(dtype, dtype.lower())
 
 
 def _identifier(name: str) -> str:
