@@ -115,6 +115,8 @@ def test_one_pass_over_few_rows_is_left_to_spark_unless_something_else_needs_pyt
     assert chosen(frame, back=sf.sum("id").over(back)) != {"back": "spark"}  # which looks at each row ten times
     prefix = sf.sum("id").over(Window.orderBy("id"), using="prefix")
     assert chosen(frame, prefix=prefix) == {"prefix": "prefix"}
+    for method in ("max", "average", "dense", "first"):
+        assert chosen(frame, rank=sf.rank(method=method).over(Window.orderBy("id"))) != {"rank": "spark"}
 
 
 def test_more_rows_are_left_to_spark_where_it_has_one_task_or_one_answer_a_key(as_shipped, monkeypatch):
@@ -137,6 +139,7 @@ REFUSED = {
     "has no GROUPS, EXCLUDE or closed": sf.max("q").over(OVERALL.groupsBetween(-1, 0), "spark"),
     "takes the same number of rows around each row": sf.max("q").over(OVERALL.rangeBetween(-1, 0), "spark"),
     "counts no places from the last row": sf.nth_value("q", 2, from_last=True).over(OVERALL, "spark"),
+    "knows no method of rank, got 'max'": sf.rank(method="max").over(OVERALL, "spark"),
     "takes a constant default in lag": sf.lag("q", 1, sash.col("t")).over(OVERALL, "spark"),
     "needs an orderBy for rank": sf.rank().over(TOTALS, "spark"),
 }

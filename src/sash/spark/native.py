@@ -255,6 +255,8 @@ def _cannot_ask(over: Over) -> str | None:
     if not all(isinstance(each, Literal) for each in call.columns[call.of_frame :]):
         return f"takes a constant default in {function.name}"
     constants = _constants(function)
+    if method := next((each for each in constants if isinstance(each, str)), None):
+        return f"knows no method of {function.name}, got {method!r}"
     if None in constants:
         return f"takes a constant number in {function.name}"
     if any(each is True for each in constants):
