@@ -62,7 +62,7 @@ def columns(using):
         more_calls = [sf.dense_rank(), sf.percent_rank(), sf.cume_dist(), sf.ntile(4)]
         for call in calls + (more_calls if said == "keyed" else []):
             out[f"{call} {said}"] = call.over(window, using)
-    for said, window in {"rows": rows, "back": back}.items():
+    for said, window in {"rows": rows, "back": back, "whole": KEYED.rowsBetween(START, END)}.items():
         out[f"first {said}"] = sf.first("s").over(window, using)
         out[f"last_value {said}"] = sf.last_value("v").over(window, using)
         out[f"nth_value {said}"] = sf.nth_value("q", 2).over(window, using)
@@ -82,6 +82,12 @@ def test_answers_types_nulls_and_ties_are_the_same_either_way(spark):
     assert not wrong, "\n".join(wrong)
     assert "ArrowEvalPython" not in cases.plan(by_spark)
     assert "ArrowEvalPython" in cases.plan(by_sash)
+
+
+def test_the_first_of_a_whole_partition_is_that_of_its_order():
+    first = sf.first("q").over(KEYED.rowsBetween(START, END))
+    assert not native._is_total(first)
+    assert native._is_total(sf.max("q").over(KEYED.rowsBetween(START, END)))
 
 
 LARGE = pa.table({"t": [1, 2, 3], "q": [2**62, 2**62, -(2**62)]})

@@ -204,9 +204,10 @@ def _lowered(name: str, first: Column, low: Column | None = None) -> Column:
 
 
 def _is_total(over: Over) -> bool:
-    """Whether all rows of a partition have one answer."""
-    frame = over.window.frame
-    return bool(over.call.aggregate.framed and frame.start.is_unbounded and frame.end.is_unbounded)
+    """Whether all rows of a partition have one answer, in whatever order they are."""
+    frame, function = over.window.frame, over.call.aggregate
+    is_whole = bool(function.framed and frame.start.is_unbounded and frame.end.is_unbounded)
+    return is_whole and getattr(function, "nth", None) is None
 
 
 def _grows(over: Over) -> bool:
