@@ -463,6 +463,7 @@ ABOVE = [
     "with w as (select k, median(x) over (partition by k) m from t) select * from w where k = 1 union select * from w",
     "with w as (select k, median(x) over (partition by k) m from t) select * from w join u where k = 1",
     "select * from (select x as k, k as j, median(x) over (partition by k) m from t) where j = 'a'",
+    "select * from (select *, j as k, median(x) over (partition by j, k) m from t) where k = 1",
     "select * from (select s.*, median(x) over (partition by k) m from t) where k = 1",
     "select * from (select u.*, median(x) over (partition by k) m from t left join u using (k)) where k is null",
 ]

@@ -128,6 +128,8 @@ def _columns(source: Source, select: Block, keys: Mapping[tuple[str, ...], Span]
             others.add(name)
         else:
             columns[name] = source.cut(lo, hi)
+    if star:  # of which a column may have the same name, and be the one that is meant
+        others |= {name for name, column in columns.items() if _name(source, column) != name}
     for lo, hi in keys.values() if star else ():
         if hi - lo == 1 and _is_column(source, lo, hi):
             columns.setdefault(source.folded(lo), source.cut(lo, hi))
