@@ -136,6 +136,10 @@ def test_windows_of_streams_have_maps():
         (lambda: sf.by_bucket("c", "x"), r'by_bucket takes a function of a frame, such as sf.sum\("x"\), got \'x\''),
         (lambda: sf.by_bucket("c", sf.rank()), "by_bucket takes a function of a frame"),
         (lambda: ask(pa.table({"c": range(300)})), "takes at most 256 categories, got 300; partition by"),
+        (
+            lambda: ask(pa.table({"c": pa.array([1500], pa.timestamp("ns"))})),
+            "category must be times of whole microsec",
+        ),
         (lambda: ask(pa.table({"c": [b"a"]})), "category must be a column of texts, numbers, dates or times"),
     ],
 )

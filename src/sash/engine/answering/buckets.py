@@ -71,6 +71,12 @@ def _categories(question: Question) -> pa.Array:
         zero, nan = pa.scalar(0, array.type), pa.scalar(np.nan, array.type)
         array = pc.if_else(pc.is_nan(array), nan, pc.add(array, zero))  # both zeros are one category, and all NaN
     found = array.unique().drop_null()
+    if (
+        pa.types.is_timestamp(array.type)
+        and array.type.unit == "ns"
+        and np.any(found.cast(pa.int64()).to_numpy() % 1000)
+    ):
+        raise SashError(f"category must be times of whole microseconds, got {question.columns[0]} of {array.type}")
     if len(found) > MOST:
         raise SashError(
             f"{question.call} takes at most {MOST} categories, got {len(found):,}; partition by the column instead"
