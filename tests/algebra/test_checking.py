@@ -288,6 +288,8 @@ PARAMETERS = {
     "top_k": (3,),
     "concat": (", ",),
     "moment_quantile": (0.5,),
+    "ewm_avg": (2,),
+    "histogram": ((1.0, 30.0, 60.0),),
     "kll_percentile": (0.5,),
     "frequent_items": (3,),
     "bloom_filter": (512, 4),

@@ -86,7 +86,7 @@ def asked(board, emit: str, late: bool, count: int) -> Asked:
 def fold(ask: Asked, task: int, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, tuple]]:
     """What a task sends, each with its label."""
     _Context.task = task
-    for batch in streaming_boards._folds(ask.sent)(iter(batches)):
+    for batch in streaming_boards._folds(ask.sent, "slices")(iter(batches)):
         for row in batch.to_pylist():
             yield row["label"], (row["task"], row["kind"], row["body"])
 
@@ -115,7 +115,9 @@ def read(ask: Asked, bodies: list[bytes]) -> list[dict]:
     if not bodies:
         return []
     given = pa.RecordBatch.from_arrays([pa.array(bodies, pa.binary())], ["body"])
-    return [row for batch in streaming_boards._answers(ask.schema)(iter([given])) for row in batch.to_pylist()]
+    return [
+        row for batch in streaming_boards._answers(ask.schema, "answers")(iter([given])) for row in batch.to_pylist()
+    ]
 
 
 def is_too_large(error: Exception) -> bool:

@@ -72,13 +72,13 @@ def timers_not_registered_again():
 
 def late_rows_not_counted():
     """Rows that were folded before they came to the shard are not late."""
-    right = Bucket._late_of
+    right = LoggedOperator._late_of
 
     def mistaken(self, tally):
-        with patch.object(type(self.operator), "ended", None):
+        with patch.object(type(self), "shut", None):
             return right(self, tally)
 
-    return patch.object(Bucket, "_late_of", mistaken)
+    return patch.object(LoggedOperator, "_late_of", mistaken)
 
 
 def heads_not_updated():

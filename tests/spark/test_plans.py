@@ -93,7 +93,7 @@ def nodes(frame):
     """The evaluation nodes of the first plan: the columns that go into Python, and all that lies below."""
     text = plan(frame)
     found = []
-    for match in re.finditer(r"ArrowEvalPython \[\w+\((.*?)\)#", text):
+    for match in re.finditer(r"ArrowEvalPython \[sash: .*?\(((?:\w+#\d+L?(?:, )?)+)\)#", text):
         found.append((re.sub(r"#\d+L?", "", match[1]).split(", "), text[match.end() :]))
     return found
 

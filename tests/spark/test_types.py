@@ -53,10 +53,11 @@ FRAMED = {
 WHOLE = {"median": (), "percentile": (0.3,), "mode": (True,), "collect_set": ()}
 # What Spark takes and Sash refuses: Spark reads strings and times as numbers, which Sash leaves to a cast; nested
 # values have no order in Sash.
+OTHERWISE = {("median", "string")}  # Spark takes texts for numbers; Sash gives the text in the middle
 REFUSED = {
-    "string": {"sum", "avg", "stddev", "var_pop", "skewness", "product", "bool_and", "bool_or", "median", "percentile"},
+    "string": {"sum", "avg", "stddev", "var_pop", "skewness", "product", "bool_and", "bool_or", "percentile"},
     "timestamp": {"sum", "avg"},
-    "interval": {"listagg", "median", "percentile"},
+    "interval": {"listagg"},
     "array": {"min", "max", "mode"},
     "struct": {"min", "max", "mode"},
 }
@@ -104,6 +105,8 @@ def test_types_and_values_are_those_of_spark(spark, frame, table, columns):
         if name in REFUSED.get(column, ()):
             with pytest.raises(SashError, match=r"takes|cannot be ordered"):
                 evaluate(DATA.slice(0, 0), {"answer": over})
+            continue
+        if (name, column) in OTHERWISE:
             continue
         said = f"{name} of {column}"
         asked[said], told[said], kinds[said] = over, call, kind.simpleString()

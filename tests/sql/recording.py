@@ -23,6 +23,10 @@ class Asked(Exception):
 class Frame:
     columns: list[str]
 
+    @property
+    def dtypes(self):
+        return [(name, "int") for name in self.columns]
+
     def toDF(self, *names):
         return Frame(list(names))
 
