@@ -1,5 +1,7 @@
 """Continuous queries on a batch DataFrame give what they give on the same rows as a table."""
 
+from datetime import UTC, datetime
+
 import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
@@ -145,3 +147,12 @@ def on_connect(spark):
     rows = spark.range(100).select(F.timestamp_seconds("id").alias("ts"), (F.col("id") % 2).alias("k"))
     found = sash.stream(rows, time="ts", key="k").query("n", sf.count(), range="10 seconds").results()
     return sorted({row.n for row in found.collect()})
+
+
+def test_partials_of_spark_are_answered_in_memory(spark):
+    loads = pa.table({"ts": [datetime(2026, 1, 1, 0, m, tzinfo=UTC) for m in (0, 5, 50)], "load": [1.0, 2.0, 4.0]})
+    board = sash.stream(spark.createDataFrame(loads), time="ts").query("mean", sf.avg("load"), range="1 hour")
+    partials = board.partials()
+    assert board.answer(partials.toArrow())["mean"].to_pylist() == [pytest.approx(7 / 3)]
+    with pytest.raises(SashError, match=r"partials must be frames in memory, got a Spark DataFrame; give its toArrow"):
+        board.answer(partials)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -35,7 +35,6 @@ class Board:
     _queries: tuple[Query, ...] = ()
     _before: Scheme | None = None  # that of the board without its last queries
     _history: tuple[Any, ...] = ()  # partials that the stream goes on with
-    _on_spark: Callable[..., Any] | None = None  # answers partials that are Spark's; None for others
     _sampled: bool = False  # whether a stream's batches tell some answers, for a page
 
     def __post_init__(self) -> None:
@@ -58,8 +57,8 @@ class Board:
         Args:
             name: the name of its column, or names and aggregates: ``{"peak": sf.max("load"), …}``.
             aggregate: what is computed, such as ``sf.max("load")``.
-            range: how long a window is: an interval by time, a number of rows, ``sash.delta`` or
-                ``sash.punctuation``.
+            range: how long a window is: an interval by time, a number of rows, ``sash.session``,
+                ``sash.cumulate``, ``sash.delta`` or ``sash.punctuation``.
             slide: how far apart windows are, of the same kind; without one they tumble.
             using: the name of the algorithm that folds windows, for the curious.
             was: the name that it had before, where a checkpoint of Spark knows it by that; names by names of several.
@@ -114,7 +113,8 @@ class Board:
 
         Args:
             partials: what ``partials`` of this board gave, or of another with the same functions and windows no finer:
-                a frame, or several, such as a day's each. They may be of the same slices, but not of the same rows.
+                a frame in memory, or several, such as a day's each; of Spark, ``toArrow()`` of it. They may be of the
+                same slices, but not of the same rows.
             emit: as for ``results``.
             starts: as for ``results``.
             fill: as for ``results``.
@@ -123,8 +123,6 @@ class Board:
         _check_flags(starts=starts)
         _check_emit(emit)
         self._check_queries()
-        if self._on_spark is not None and (answered := self._on_spark(self, partials, emit, starts)) is not None:
-            return answered
         frames = frames_of(partials)
         operator = self._cold(emit, starts, fill)
         operator.unmoved()

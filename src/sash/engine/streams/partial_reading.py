@@ -43,6 +43,7 @@ from sash.engine.tables import as_arrow, backend_of, column_names, one_array
 from sash.errors import SashError, column_named
 from sash.kernels.slices.partials import columns_of as numbers_of
 from sash.kernels.slices.partials import of_partials
+from sash.libraries import is_spark
 from sash.windows.slicers import edges_of
 
 
@@ -308,6 +309,8 @@ def take_entry(operator: Operator, entry: pa.Table) -> None:
 
 def frames_of(partials: Any) -> list[Any]:
     """What a user gave as partials: a frame, or several."""
+    if is_spark(partials):
+        raise SashError("partials must be frames in memory, got a Spark DataFrame; give its toArrow()")
     try:
         backend_of(partials)
         return [partials]
@@ -322,7 +325,7 @@ def frames_of(partials: Any) -> list[Any]:
         try:
             backend_of(frame)
         except SashError:
-            raise SashError(f"partials must be frames of one library in memory, or Spark DataFrames, got a "
+            raise SashError(f"partials must be frames of one library in memory, got a "
                             f"{type(frame).__name__} among them") from None  # fmt: skip
     if not frames:
         raise SashError("partials must be at least one frame, got none")
