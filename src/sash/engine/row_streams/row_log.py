@@ -5,6 +5,7 @@ A row is written as it comes and, without the columns that only pass, when it le
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,7 +26,7 @@ def entry_of(rows: pa.Table) -> pa.Table:
     return rows.rename_columns([f"{ROW} {name}" for name in rows.column_names])
 
 
-class RowLog:
+class RowLog(ABC):
     """What a log of some rows of an operator holds."""
 
     by_cells = False
@@ -37,18 +38,18 @@ class RowLog:
     # Which rows these are
 
     @property
+    @abstractmethod
     def reached(self) -> int:
         """The position that rows must be at, or behind, to be held."""
-        raise NotImplementedError
 
+    @abstractmethod
     def positions(self, rows: KeyedRows) -> np.ndarray:
         """Up to where each of some rows is held."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def store(self) -> list[KeyedRows]:
         """The rows, as the operator has them."""
-        raise NotImplementedError
 
     # What a log asks
 
@@ -60,6 +61,7 @@ class RowLog:
 
     def replayed(self) -> None:
         """Rows are as they were."""
+        return
 
     def lapses(self, entry: pa.Table) -> int:
         """The position that must be reached before an entry may go."""
