@@ -289,10 +289,9 @@ class BufferedRows:
 
     def of(self, spec: int) -> tuple[Buffer, WindowRows]:
         """The rows of an extent, in a buffer and as questions are asked of them."""
-        if spec in self.scheme.merging and spec not in self._own:
-            assigner: Any = self.positions.assigners[spec]
-            mask = assigner.buffered(self.buffer)
-            if not mask.all():
+        if spec not in self._own:
+            mask = self.positions.assigners[spec].holds(self.buffer.table)
+            if mask is not None:
                 some = self.buffer.of_mask(mask)
                 self._own[spec] = some, WindowRows(some)
         if spec in self._own:

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.streams.assigners.base import LEAST
+from sash.engine.streams.assigners.base import LEAST, MISSED
 from sash.engine.streams.assigners.by_time import Behind, Missed
-from sash.engine.streams.assigners.session import MISSED
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.lateness import Late, late_rows, late_spans

@@ -143,7 +143,7 @@ class LoggedOperator(Operator):
         is written anew.
         """
         if self.scheme.merging:
-            self.settle()
+            self.forget_answered()
             self.joins_behind = False
 
     def replay(self, entry: pa.Table) -> None:

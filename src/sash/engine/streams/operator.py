@@ -20,9 +20,8 @@ from sash.engine.answering.asking import Question
 from sash.engine.answering.folds import counted
 from sash.engine.encoding import biased
 from sash.engine.sorted_partitions import SortedPartitions
-from sash.engine.streams.assigners.base import LEAST, MOST, NONE, Assigner, Positions
+from sash.engine.streams.assigners.base import LEAST, MISSED, MOST, Assigner, Positions
 from sash.engine.streams.assigners.by_time import TimePositions
-from sash.engine.streams.assigners.session import MISSED
 from sash.engine.streams.buffer import ties
 from sash.engine.streams.cells import KEY, LiftedColumns, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
@@ -36,7 +35,7 @@ from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.poison import FAIL, poison_of
 from sash.engine.streams.revisions import check_lateness
-from sash.engine.streams.scheme import BOUNDS, FIRST, CellPartial, Scheme
+from sash.engine.streams.scheme import FIRST, OWN, CellPartial, Scheme
 from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
 from sash.engine.streams.span_cells import SpanCells
 from sash.engine.streams.state import StreamState
@@ -383,17 +382,18 @@ class Operator:
         """What partials lift of some rows."""
         whole = SortedPartitions(table, (), ())
         columns = []
-        bits = one_array(table[MISSED]).to_numpy() if self.scheme.merging else NONE
         for each in partials:
-            if each.part == BOUNDS:
-                reach: Any = self.assigners[each.spec]  # type: ignore[index]
-                lifted_columns = LiftedColumns((time, reach.reach(table, time).ends), None)  # type: ignore[arg-type]
+            assigner = None if each.spec is None else self.assigners[each.spec]
+            if each.part == OWN:
+                assert assigner is not None
+                assert time is not None
+                lifted_columns = LiftedColumns(assigner.lift_own(table, time), None)
             else:
                 selection, lifted = counted(Question(whole, each.planned.question.over))
                 values, _ = each.layout.inputs.columns("fold", lifted.columns, selection.length)
                 lifted_columns = LiftedColumns(values, selection.positions)
-            if each.spec is not None and bits.any():
-                lifted_columns = lifted_columns.among(bits >> each.spec & 1 == 0)
+            if assigner is not None and (mask := assigner.holds(table)) is not None:
+                lifted_columns = lifted_columns.among(mask)
             columns.append(lifted_columns)
         whole.forget()
         return columns
@@ -429,8 +429,7 @@ class Operator:
     def _parts(self, limits: Limits | None) -> Iterator[pa.Table]:
         """The answers that are due, in parts where there are limits; what no window needs any more is let go."""
         upto = self.ended if self.scheme.by_time else 0
-        if self.scheme.merging:
-            self.state.late_count += self.settle()  # partials of rows that came late
+        self.state.late_count += self.forget_answered()  # partials of rows that came late
         yield from self._revised(limits)
         if self.emit != "updates" and (upto is None or not self.state.positions.ends_by(upto)):
             if upto is not None:
@@ -439,8 +438,7 @@ class Operator:
         if upto is not None:
             yield from self._given(self._ended_by(upto, limits), remember=False)
             self.state.positions.passes(upto)
-            if self.scheme.merging:
-                self.settle()
+            self.forget_answered()
         self._let_go()
         if self.emit == "updates":
             yield from self._given(self._ended_by(MOST, limits), remember=True)
@@ -520,9 +518,7 @@ class Operator:
             cells.keep(self.state.positions.needed(cells))
             if self._coarse is not None and len(cells):
                 self._coarsen(self._coarse)
-            if self.scheme.merging and len(self.assigners) == 1:
-                alone: Any = self.assigners[0]
-                alone.coarsen(cells)
+            self.state.positions.coarsen(cells)
         if self.scheme.by_time and self.emit != "changes" and not self.fill:
             self.state.forget_keys()
 
@@ -533,14 +529,9 @@ class Operator:
         starts = edges.floor(cells.at)
         cells.coarsen(np.where((cells.at < ended) & (starts <= cells.at), starts, cells.at))
 
-    def settle(self) -> int:
-        """Let go of all of windows that merge and have been answered; gives how many rows there were."""
-        positions, rows = self._by_time, [0]
-        if positions.passed > LEAST:
-            for spec in self.scheme.merging:
-                sessions: Any = positions.assigners[spec]
-                rows.append(sessions.settle(self.state.cells, self.state.buffer, positions.passed))
-        return max(rows)
+    def forget_answered(self) -> int:
+        """Let go of what has been answered and later rows must not join; gives how many rows that was of."""
+        return self.state.positions.forget_answered(self.state.cells, self.state.buffer)
 
     # Odds and ends
 

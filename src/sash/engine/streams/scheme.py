@@ -22,7 +22,6 @@ from sash.engine.evaluating import evaluation_of
 from sash.engine.memo import Memo
 from sash.engine.streams.assigners import assigner_of
 from sash.engine.streams.assigners.base import Assigner
-from sash.engine.streams.assigners.session import MISSED, bounds_layout
 from sash.engine.streams.buffer import Buffer, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.formats import PartialFormat, format_of
 from sash.engine.streams.keys import check_key
@@ -45,10 +44,9 @@ from sash.windows.over import Over
 NONE = np.zeros(0, np.int64)
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 FAR = 2**63 - 1
-BOUNDS_FORMAT = 1
 FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
 POINTS = "points"  # partials of all rows of a slice
-BOUNDS = "bounds"  # of cells whose windows merge: where their rows begin, and up to where they reach
+OWN = "own"  # of what an assigner needs itself: see its ``own_partial``
 ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.span_cells
 
 
@@ -76,8 +74,6 @@ class Scheme:
         spans = self.settings.spans
         if spans is not None and (own := [name for name in names if name in (FIRST, SHARE, SPENT)]):
             raise SashError(f"a stream of spans cannot have a column {own[0]}, which Sash adds itself; rename it")
-        if MISSED in names and self.merging:
-            raise SashError(f"a stream with sessions cannot have a column {MISSED}, which Sash adds itself; rename it")
         if not self.known:
             named = [("time" if spans is None else "span", self.settings.time)]
             named += [] if spans is None else [("span", spans.start), ("pair", spans.pair)]
@@ -392,9 +388,10 @@ class Scheme:
             layout = (PartialLayout if aggregate.compiled else ObjectLayout)(aggregate, dtypes)
             spec = planned.spec if planned.spec in self.merging else None
             partials.append(CellPartial(layout, planned, self._part(aggregate, planned), spec))
-        bounds = [CellPartial(bounds_layout(), self.planned[k], BOUNDS, spec)
-                  for spec in self.merging for k in self._first_of(spec)]  # fmt: skip
-        return (*partials, *(each._replace(part=BEYOND) for each in partials if each.part == ENDS), *bounds)
+        own = [CellPartial(each.layout, self.planned[k], OWN, spec)
+               for spec, each in enumerate(assigner.own_partial for assigner in self.assigners) if each
+               for k in self._first_of(spec)]  # fmt: skip
+        return (*partials, *(each._replace(part=BEYOND) for each in partials if each.part == ENDS), *own)
 
     def _first_of(self, spec: int) -> list[int]:
         """The first query of an extent."""
@@ -402,12 +399,12 @@ class Scheme:
 
     @cached_property
     def bounds(self) -> dict[int, int]:
-        """Of each extent whose windows merge, the number of the partial that has the bounds of cells."""
-        return {each.spec: k for k, each in enumerate(self.partials) if each.part == BOUNDS and each.spec is not None}
+        """Of each extent whose assigner has a partial of its own, the number of this."""
+        return {each.spec: k for k, each in enumerate(self.partials) if each.part == OWN and each.spec is not None}
 
     @cached_property
     def own_partials(self) -> dict[int, tuple[int, ...]]:
-        """Of each such extent, the numbers of all partials that are of it alone."""
+        """Of each extent whose windows merge, the numbers of all partials that are of it alone."""
         return {spec: tuple(k for k, each in enumerate(self.partials) if each.spec == spec) for spec in self.merging}
 
     def _part(self, aggregate: Aggregate, planned: PlannedQuery) -> str:
@@ -455,12 +452,9 @@ class Scheme:
             meant = getattr(call.aggregate, "origin", None) or making(aggregate)
             formats.append(format_of(aggregate.format, (meant, place), each.layout.partial.state, str(call)))
         beyond = [formats[k]._replace(meaning=f"{formats[k].meaning} {BEYOND}") for k in self.beyond]
-        bounds = []
-        for k in self.bounds.values():
-            extent, layout = self.partials[k].planned.query.extent, self.partials[k].layout
-            words = f"the bounds of {extent}"
-            bounds.append(format_of(BOUNDS_FORMAT, words, layout.partial.state, words))
-        return (*formats, *beyond, *bounds)
+        own = [format_of(each.format, each.meaning, each.layout.partial.state, each.meaning)
+               for each in (self.assigners[spec].own_partial for spec in self.bounds) if each]  # fmt: skip
+        return (*formats, *beyond, *own)
 
     @cached_property
     def partial_ids(self) -> tuple[str, ...]:

@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.sizes import total_bytes
-from sash.engine.streams.assigners.base import LEAST, MOST, Positions
-from sash.engine.streams.assigners.session import MISSED
+from sash.engine.streams.assigners.base import LEAST, MISSED, MOST, Positions
 from sash.engine.streams.buffer import Buffer
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import Changes, Updates

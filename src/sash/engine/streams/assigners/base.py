@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.queries import Settings
 from sash.engine.streams.restoring import refused
 from sash.kernels.slices.due import bounds_of
@@ -29,6 +30,7 @@ from sash.windows.intervals import Interval
 
 LEAST, MOST = -(2**63), 2**63 - 1
 NONE = np.zeros(0, np.int64)
+MISSED = "__sash_missed"  # the column of rows that says which windows they are no more of, a bit for each extent
 
 
 class AssignedStream(Protocol):
@@ -56,11 +58,11 @@ class AssignedStream(Protocol):
 
     @property
     def bounds(self) -> dict[int, int]:
-        """Of each extent whose windows merge, the number of the partial that has the bounds of cells."""
+        """Of each extent with an ``own_partial``, the number of it."""
 
     @property
     def own_partials(self) -> dict[int, tuple[int, ...]]:
-        """Of each such extent, the numbers of all partials that are of it alone."""
+        """Of each extent whose windows merge, the numbers of all partials that are of it alone."""
 
     @property
     def buffered(self) -> tuple[int, ...]:
@@ -75,6 +77,14 @@ class SortedStore(Protocol):
 
     key: np.ndarray
     at: np.ndarray
+
+
+class OwnPartial(NamedTuple):
+    """A partial that cells hold for one extent, whatever is asked of its windows; and what it is known by when kept."""
+
+    layout: PartialLayout
+    format: int
+    meaning: str
 
 
 class Assigner(ABC):
@@ -141,6 +151,19 @@ class Assigner(ABC):
     def start_type(self) -> pa.DataType:
         """The type of starts that are shown."""
         return pa.int64()
+
+    @property
+    def own_partial(self) -> OwnPartial | None:
+        """What cells hold for it beside what queries ask, such as the bounds of their rows."""
+        return None
+
+    def lift_own(self, table: pa.Table, time: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What that partial lifts of rows."""
+        return ()
+
+    def holds(self, table: pa.Table) -> np.ndarray | None:
+        """Which rows may be of its windows; None for all."""
+        return None
 
     def opened(self) -> Self:
         """What an operator has of it: itself, or, where it keeps something between batches, a copy of its own."""
@@ -241,6 +264,14 @@ class Positions(ABC):
     @abstractmethod
     def needed(self, store: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
+
+    def forget_answered(self, cells: Any, buffer: Any) -> int:
+        """Let go of what later rows must not join, as it has been answered; gives how many rows that was of."""
+        return 0
+
+    def coarsen(self, cells: Any) -> None:
+        """Make fewer cells of those that are left, where windows are the same with these."""
+        return
 
     def reached_by(self, keys: np.ndarray) -> np.ndarray:
         """The position up to which all windows of some keys have surely been answered."""

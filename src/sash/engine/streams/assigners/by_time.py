@@ -117,6 +117,17 @@ class TimePositions(Positions):
         """Where all windows have ended that hold some positions."""
         return reduce(np.maximum, (each.last_ends(at) for each in self.assigners))
 
+    def forget_answered(self, cells: Any, buffer: Any) -> int:
+        """Let go of what is of windows that have been answered, as far as later rows would join it."""
+        if self.passed == LEAST:
+            return 0
+        return max(each.forget_answered(cells, buffer, self.passed) for each in self.assigners)
+
+    def coarsen(self, cells: Any) -> None:
+        """Make fewer cells, where those of one extent need no more."""
+        if len(self.assigners) == 1:
+            self.assigners[0].coarsen(cells)
+
     def reached_by(self, keys: np.ndarray) -> np.ndarray:
         """Where windows have ended that are of no use any more."""
         return np.full(len(keys), self.bygone)
@@ -251,6 +262,14 @@ class EventTimeAssigner(Assigner):
     def needed(self, store: Any, passed: int) -> np.ndarray:
         """Which cells or rows a window may hold that ends after a time."""
         return self.last_ends(store.at) > passed
+
+    def forget_answered(self, cells: Any, buffer: Any, upto: int) -> int:
+        """Let go of what is of windows that end up to a time, where rows may join these; gives how many rows it had."""
+        return 0
+
+    def coarsen(self, cells: Any) -> None:
+        """Make fewer cells, where no other extent needs more."""
+        return
 
     @abstractmethod
     def opens(self, passed: int) -> int:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sash.algebra import Aggregate
 from sash.engine.encoding import biased
-from sash.engine.streams.assigners.base import LEAST, MOST, NONE, SortedStore
+from sash.engine.streams.assigners.base import LEAST, MISSED, MOST, NONE, OwnPartial, SortedStore
 from sash.engine.streams.assigners.by_time import Behind, EventTimeAssigner, Missed
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.tables import one_array
@@ -30,7 +30,7 @@ from sash.windows.extents import OwnSessionExtent, SessionExtent
 from sash.windows.grids import PER_MICROSECOND, Grid
 from sash.windows.intervals import DAY, Interval
 
-MISSED = "__sash_missed"  # the column of rows that says which sessions they are no more of, a bit for each extent
+BOUNDS_FORMAT = 1
 CALENDAR = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
 PER_UNIT = {"s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
 BOUNDS = Aggregate(
@@ -40,12 +40,6 @@ BOUNDS = Aggregate(
     lower=lambda s: s[2],
     commutative=True,
 )  # of a cell: its first row, up to where its rows reach, and how many these are
-
-
-def bounds_layout() -> PartialLayout:
-    """The layout of bounds."""
-    dtypes = (np.dtype(np.int64),) * 2
-    return PartialLayout(BOUNDS.of(dtypes), dtypes)
 
 
 class Pieces(NamedTuple):
@@ -86,6 +80,8 @@ class SessionAssigner(EventTimeAssigner):
     def check(self) -> None:
         """Refuse a column that is no gap, and a gap that times do not reach."""
         super().check()
+        if MISSED in self.stream.schema.names:
+            raise SashError(f"a stream with sessions cannot have a column {MISSED}, which Sash adds itself; rename it")
         if isinstance(self.extent, SessionExtent):
             _ = self.gap
             return
@@ -140,6 +136,21 @@ class SessionAssigner(EventTimeAssigner):
 
     # Rows
 
+    @cached_property
+    def own_partial(self) -> OwnPartial:
+        """The bounds of cells."""
+        dtypes = (np.dtype(np.int64),) * 2
+        return OwnPartial(PartialLayout(BOUNDS.of(dtypes), dtypes), BOUNDS_FORMAT, f"the bounds of {self.extent}")
+
+    def lift_own(self, table: pa.Table, time: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Where rows are, and up to where they reach."""
+        return time, self.reach(table, time).ends
+
+    def holds(self, table: pa.Table) -> np.ndarray | None:
+        """Rows of sessions that have not been answered."""
+        mask = one_array(table[MISSED]).to_numpy() >> self.spec & 1 == 0
+        return None if mask.all() else mask
+
     def reach(self, table: pa.Table, time: np.ndarray) -> Reach:
         """Up to where each row reaches."""
         if isinstance(self.extent, SessionExtent):
@@ -182,10 +193,6 @@ class SessionAssigner(EventTimeAssigner):
         none = np.zeros(len(rows.time), np.bool_)
         return Missed(none, ~none, rows.time, rows.time)
 
-    def buffered(self, buffer: Any) -> np.ndarray:
-        """Which buffered rows are of open sessions."""
-        return one_array(buffer.table[MISSED]).to_numpy() >> self.spec & 1 == 0
-
     # Cells
 
     def pieces(self, cells: Any) -> Pieces:
@@ -197,7 +204,7 @@ class SessionAssigner(EventTimeAssigner):
         first, reach, rows = (np.ascontiguousarray(states[name]) for name in states.dtype.names)
         return Pieces(which, key, first, rows, joined(key, first, reach))
 
-    def settle(self, cells: Any, buffer: Any, upto: int) -> int:
+    def forget_answered(self, cells: Any, buffer: Any, upto: int) -> int:
         """Let go of what is of sessions that end up to a time; gives how many rows these had."""
         pieces = self.pieces(cells)
         over = pieces.of.ends <= upto
@@ -214,7 +221,8 @@ class SessionAssigner(EventTimeAssigner):
     def _mark(self, buffer: Any, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> None:
         """Mark the buffered rows of sessions as of none any more."""
         buffer.compact()
-        rows = np.flatnonzero(self.buffered(buffer))
+        mask = self.holds(buffer.table)
+        rows = np.arange(len(buffer)) if mask is None else np.flatnonzero(mask)
         lo, hi = bounds_of(buffer.key[rows], buffer.at[rows], keys, starts, ends)
         steps = np.zeros(len(rows) + 1, np.int64)
         np.add.at(steps, lo, 1)
@@ -283,7 +291,8 @@ class SessionAssigner(EventTimeAssigner):
         """Which cells or rows are of an open session."""
         if hasattr(store, "states"):
             return store.filled[self.stream.bounds[self.spec]] != 0
-        return self.buffered(store)
+        mask = self.holds(store.table)
+        return np.ones(len(store), np.bool_) if mask is None else mask
 
     def opens(self, passed: int) -> int:
         """Anywhere: rows to come may be joined to a session from the front."""
