@@ -67,22 +67,23 @@ def main():
             old = {name: before.read(name) for name in before.namelist() if name.startswith("version 1/")}
     with zipfile.ZipFile(STATES, "w", zipfile.ZIP_DEFLATED) as file:
         for name, board in one_of_each(functions()).items():
-            file.writestr(_entry(f"function/{name}"), snapshot(board))
+            file.writestr(entry_named(f"function/{name}"), snapshot(board))
         for name, (board, emit) in kinds().items():
-            file.writestr(_entry(f"snapshot/{name}"), snapshot(board, emit))
+            file.writestr(entry_named(f"snapshot/{name}"), snapshot(board, emit))
             for part, body in stored(board, emit).items():
-                file.writestr(_entry(f"store/{name}/{part}"), body)
+                file.writestr(entry_named(f"store/{name}/{part}"), body)
         window = by_hand()
         window.insert(rows(0, HALF))
         window.evict(np.arange(10))
-        file.writestr(_entry("by hand"), window.snapshot())
+        file.writestr(entry_named("by hand"), window.snapshot())
         for name, body in old.items():
-            file.writestr(_entry(name), body)
-        file.writestr(_entry("version"), VERSION)
+            file.writestr(entry_named(name), body)
+        file.writestr(entry_named("version"), VERSION)
 
 
-def _entry(name):
-    entry = zipfile.ZipInfo(name)  # without the time of writing
+def entry_named(name):
+    """An entry of the archive, which does not depend on when it is written."""
+    entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
     return entry
 

@@ -15,6 +15,10 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from sash import SashError
+from sash.engine.row_streams.row_log import RowLog
+from sash.engine.row_streams.row_operator import RowOperator
+from sash.engine.row_streams.row_scheme import RowScheme
+from sash.engine.row_streams.row_shards import RowShardPlan
 from sash.engine.streams import logged, shard, state
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.operator import Operator
@@ -26,7 +30,7 @@ from sash.spark.passing import columns_of, narrowed, shown
 from sash.spark.processor import Shards
 
 MERGES = 200  # of runs in one batch: each leaves fewer runs, and no shard here has that many
-TOO_LARGE = "the open windows of "  # how the sentence begins that says that a key does not fit memory
+TOO_LARGE = ("the open windows of ", "the rows of ")  # how the sentence begins that says that a key does not fit memory
 
 
 class Endless(AssertionError):
@@ -81,6 +85,15 @@ def asked(board, emit: str, late: bool, count: int) -> Asked:
     plan = ShardPlan(scheme if whole else narrowed(scheme, names), operator.slicer, emit, False, count)
     sent = shards.Sent(plan, scheme.delay, late, None).packed()
     return Asked(sent, tuple(names), schema, shards.labels(count))
+
+
+def asked_beside(scheme: RowScheme, late: bool, count: int) -> Asked:
+    """The same of columns beside rows; see ``sash.spark.streaming_rows``."""
+    rows = RowOperator(scheme)
+    schema = with_late(rows.answer_schema.empty_table(), shown(rows.late())).schema if late else rows.answer_schema
+    plan = RowShardPlan(scheme, count, tuple((name, str(over)) for name, over in scheme.columns.items()))
+    sent = shards.Sent(plan, scheme.stream.delay, late, None).packed()
+    return Asked(sent, tuple(scheme.schema.names), schema, shards.labels(count))
 
 
 def fold(ask: Asked, task: int, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, tuple]]:
@@ -189,6 +202,7 @@ def simulated(chance: random.Random, draw: Drawn):
             (shard, "os", SimpleNamespace(urandom=chance.randbytes)), (shard, "time", SimpleNamespace(time=time)),
             (shards, "pd", SimpleNamespace(DataFrame=dict)),  # which takes a third of the time otherwise
             (logged.LoggedOperator, "condensed", counted.around(logged.LoggedOperator.condensed)),
+            (RowLog, "condensed", counted.around(RowLog.condensed)),
         ]:  # fmt: skip
             stack.enter_context(patch.object(owner, name, value))
         yield counted

@@ -57,7 +57,7 @@ class Config:
     def keeps_texts(self) -> bool:
         """Whether state is as wide as rows are."""
         texts = {each.aggregate for each in self.questions} & {"texts", "last", "first", "max_text"}
-        return self.kind == "delta" or bool(texts)
+        return self.kind in ("delta", "rows") or bool(texts)
 
     @property
     def answer(self):

@@ -136,15 +136,17 @@ class Planned(NamedTuple):
 class History:
     """A query, from its first batch to its last."""
 
+    planned, oracle_of = staticmethod(planned), staticmethod(oracle_of)
+
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.chance = chance = random.Random(seed)
         self.board = chance.randrange(FEW if seed < FIRST else BOARDS)  # a short run plans few
-        self.config, self.ask, self.later = planned(self.board)
+        self.config, self.ask, self.later = self.planned(self.board)
         self.width = width_of(chance, self.config)
         self.limits = adapter.drawn(chance, self.width)
         self.rows = drawn_rows(chance, self.config, self.width, chance.random() < LARGE)
-        self.oracle = oracle_of(self.config)
+        self.oracle = self.oracle_of(self.config)
         self.trace: list[str] = []
         self.faults = chance.choice([0, 0.1, 0.2, 0.4])  # how likely things go wrong
         self.workers: list[dict] = [{} for _ in range(chance.randint(1, 3))]
@@ -327,7 +329,7 @@ class History:
         wanted = self.wanted[number]
         given = [row for _, bodies in found for row in adapter.read(self.ask, bodies)]
         aside = [row["late"] for row in given if row.get("late") is not None]
-        answers = [answer_of(row, self.config.keyed) for row in given if row.get("late") is None]
+        answers = [self.answer_of(row) for row in given if row.get("late") is None]
         where = f"batch {number} of board {self.board} "
         if wrong := difference(wanted, answers):
             raise Wrong(where + wrong)
@@ -342,6 +344,13 @@ class History:
             known = {row: why for row, why in shown.items() if row not in wanted.unsure}
             if len(shown) != len(aside) or known != wanted.late or not set(shown) - set(known) <= wanted.unsure:
                 raise Wrong(where + f"shows late rows {shown}, not {wanted.late}")
+
+    def answer_of(self, row: dict) -> tuple:
+        """The key and the end of an answer, and the answer."""
+        end = row.pop("window_end")
+        key = row.pop("k") if self.config.keyed else None
+        row.pop("late", None)
+        return key, microseconds(end), row
 
     def note(self, words: str) -> None:
         self.trace.append(words)
@@ -361,13 +370,6 @@ def as_table(rows: list[dict], names: tuple[str, ...]) -> pa.Table:
             pa.array(values, pa.int64()).cast(kind) if pa.types.is_timestamp(kind) else pa.array(values, kind)
         )
     return pa.table(columns, list(names)) if names else pa.table({"c0": [True] * len(rows)})
-
-
-def answer_of(row: dict, keyed: bool) -> tuple:
-    end = row.pop("window_end")
-    key = row.pop("k") if keyed else None
-    row.pop("late", None)
-    return key, microseconds(end), row
 
 
 def microseconds(moment) -> int:

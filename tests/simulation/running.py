@@ -11,9 +11,9 @@ COMMAND = "SASH_SEEDS={seed} python -m pytest tests/simulation/test_simulation.p
 PART = 200  # seeds that a process takes at a time
 
 
-def run(seed: int) -> History:
+def run(seed: int, of: type[History] = History) -> History:
     """Run a history; what is wrong with it, if something is, is then said in it."""
-    history = History(seed)
+    history = of(seed)
     try:
         history.run()
     except Wrong as wrong:

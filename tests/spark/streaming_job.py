@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import sash
+from sash import Window
 from sash import functions as sf
 from sessions import HERE, PATIENCE, die_with_parent, session
 
@@ -57,6 +58,18 @@ def many_keys(stream):
 
 
 BOARDS = {board.__name__: board for board in (partials, rows, both, many_keys)}
+BESIDE = "beside"  # columns beside the rows themselves, which leave one by one
+BY_KEY = Window.partitionBy("k").orderBy("ts")
+RECENT = BY_KEY.rangeBetween("-10 minutes", 0)
+FOLLOWS = timedelta(seconds=5)
+COLUMNS = {
+    "n": sf.count().over(RECENT),
+    "mid": sf.median("v").over(RECENT),
+    "ahead": sf.max("v").over(BY_KEY.rangeBetween("-5 seconds", FOLLOWS)),
+    "five": sf.sum("v").over(BY_KEY.orderBy("ts", "v").rowsBetween(-4, 0)),  # a table has rows of one time as they came
+    "total": sf.sum("v").over(BY_KEY.rangeBetween(Window.unboundedPreceding, 0)),
+    "number": sf.row_number().over(BY_KEY.orderBy("ts", "v")),
+}
 
 
 def events(count, seed, step=500):
@@ -76,12 +89,16 @@ def times(millis):
 def expected(board, table, last=None):
     """The answers of windows that have ended for a stream whose latest row is of that time."""
     ended = (last or pc.max(table["ts"]).as_py()) - WATERMARK
+    if board == BESIDE:
+        found = sash.withColumns(table, COLUMNS)
+        return in_order(found.filter(pc.less(found["ts"], ended - FOLLOWS)))
     found = BOARDS[board](sash.stream(table, time="ts", key="k")).results()
     return in_order(found.filter(pc.less_equal(found["window_end"], ended)))
 
 
 def in_order(table):
-    return table.sort_by([("window_end", "ascending"), ("k", "ascending")])
+    names = [name for name in ("window_end", "k", "ts", "v", "number") if name in table.column_names]
+    return table.sort_by([(name, "ascending") for name in names])
 
 
 @dataclass
@@ -210,7 +227,7 @@ def start(spark, folder, board, trigger=None, files=None, keep=None):
     folder = Path(folder)
     reader = spark.readStream.schema(SCHEMA)
     source = (reader.option("maxFilesPerTrigger", files) if files else reader).parquet(str(folder / "events"))
-    results = BOARDS[board](sash.stream(source, time="ts", key="k", watermark=WATERMARK)).results()
+    results = answers(board, source)
 
     def write(batch, number):
         part = folder / "scratch" / f"{board}-{number}-{os.getpid()}"
@@ -220,6 +237,13 @@ def start(spark, folder, board, trigger=None, files=None, keep=None):
     writer = results.writeStream.foreachBatch(keep(write) if keep else write)
     writer = writer.option("checkpointLocation", str(folder / board / "checkpoint"))
     return writer.trigger(**(trigger or {"availableNow": True})).start()
+
+
+def answers(board, source):
+    """What a query gives of a streaming DataFrame."""
+    if board == BESIDE:
+        return sash.withColumns(source, COLUMNS, watermark=WATERMARK)
+    return BOARDS[board](sash.stream(source, time="ts", key="k", watermark=WATERMARK)).results()
 
 
 def report(query, file, last):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from services import jobs
-from spark.streaming_job import Job, events, session_of, start
+from spark.streaming_job import BESIDE, Job, events, session_of, start
 from spark.test_streaming_faults import assert_exact, assert_goes_on
 
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
@@ -21,8 +21,8 @@ KILLS = 6
 STATE = re.compile(r"\.?(\d+)[._]")
 
 
-def run(spark, folder):
-    start(spark, folder, "both", files=1).awaitTermination()
+def run(spark, folder, board="both"):
+    start(spark, folder, board, files=1).awaitTermination()
 
 
 def stage(checkpoint):
@@ -39,16 +39,27 @@ def stage(checkpoint):
 @pytest.mark.parametrize("changelog", ["true", "false"])
 def test_kills_in_the_middle_of_a_checkpoint(tmp_path, changelog):
     """Survived: kill -9 of driver, Java and workers six times, most while offsets, state or commits are written."""
-    chance = random.Random(changelog)
+    assert_survives(tmp_path, "both", random.Random(changelog), changelog)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("changelog", ["true", "false"])
+def test_kills_of_columns_beside_rows(tmp_path, changelog):
+    """Survived: the same six times; each row leaves once, with the answers of a batch."""
+    assert_survives(tmp_path, BESIDE, random.Random(f"{BESIDE} {changelog}"), changelog)
+
+
+def assert_survives(folder, board, chance, changelog):
+    """Kill a query again and again, and compare what it gave in all with the answers of a table."""
     table = events(8_000, seed=6)
     conf = {"spark.sql.shuffle.partitions": "2", CHANGELOG: changelog}
-    with Job(tmp_path, ("both",)) as job, ExitStack() as stack:
+    with Job(folder, (board,)) as job, ExitStack() as stack:
         job.feed(table, 24)
-        checkpoint, stages = tmp_path / "both" / "checkpoint", []
-        lives = [jobs.Job(tmp_path / f"life {number}", conf) for number in range(KILLS + 1)]
+        checkpoint, stages = folder / board / "checkpoint", []
+        lives = [jobs.Job(folder / f"life {number}", conf) for number in range(KILLS + 1)]
         stack.enter_context(lives[0])
         for life, heir in pairwise(lives):
-            life.tell(run, str(tmp_path))
+            life.tell(run, str(folder), board)
             stack.enter_context(heir)  # starts meanwhile
             wanted, least = chance.choice(["batch", "state", "state"]), jobs.committed(checkpoint) + chance.randrange(3)
             life.wait_for(lambda: jobs.committed(checkpoint) >= least and stage(checkpoint) == wanted)  # noqa: B023
@@ -58,7 +69,7 @@ def test_kills_in_the_middle_of_a_checkpoint(tmp_path, changelog):
         print(stages)
         assert stages.count("between") < KILLS / 2
         assert stages.count("state") >= 2
-        lives[-1].ask(run, str(tmp_path))
+        lives[-1].ask(run, str(folder), board)
         assert jobs.committed(checkpoint) >= 23
         assert_goes_on(job)
         assert_exact(job, table)

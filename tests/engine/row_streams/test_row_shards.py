@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.row_streams.histories import BY_KEY, RECENT, expected, history, rows_of, same
-from engine.streams.test_shards import Job
+from engine.row_streams.row_job import RowJob
 from sash import SashError
 from sash import functions as sf
 from sash.engine.row_streams.row_operator import RowOperator
@@ -27,19 +27,6 @@ limits = st.builds(  # some in which buckets split, answers leave in parts, and 
     few=st.sampled_from([0, 3, 1 << 12]),
 )
 COUNT = {"count": sf.count().over(RECENT)}
-
-
-class RowJob(Job):
-    """Columns beside the rows of a stream, as Spark runs them."""
-
-    def __init__(self, history, shards=2, emit="final", limits=None):
-        self.scheme = history.scheme(emit)
-        super().__init__(self.scheme, shards, emit, True, limits)
-
-    def asked(self, scheme):
-        self.plan_is(
-            RowShardPlan(scheme, len(self.stores), tuple((name, str(c)) for name, c in scheme.columns.items()))
-        )
 
 
 def run(history, job, restarts=0.3):
@@ -73,7 +60,7 @@ def moved(history, seconds=1000):
 @given(st.integers(0, 10**6), st.integers(1, 3), limits)
 def test_each_row_leaves_once_with_the_answers_of_a_batch(seed, shards, limits):
     made = moved(history(seed))
-    found, late = run(made, RowJob(made, shards, limits=limits))
+    found, late = run(made, RowJob(made.scheme(), shards, limits))
     same(found, expected(made, late), made.columns)
 
 
@@ -81,7 +68,7 @@ def test_each_row_leaves_once_with_the_answers_of_a_batch(seed, shards, limits):
 @given(st.integers(0, 10**6), limits)
 def test_early_answers_are_those_of_one_operator(seed, limits):
     made, again = moved(history(seed)), moved(history(seed))
-    found, _ = run(made, RowJob(made, 2, "early", limits))
+    found, _ = run(made, RowJob(made.scheme("early"), 2, limits))
     one, out, watermark = RowOperator(replace(again.scheme("early"), watermark=None)), [], None
     for batch in again.batches:
         one.absorb(batch)
@@ -98,7 +85,7 @@ def test_a_row_is_kept_whole_only_until_it_leaves():
     made.batches = [
         batch.append_column("text", pa.array(["x" * 10_000] * batch.num_rows, pa.string())) for batch in made.batches
     ]
-    job = RowJob(made, 1)
+    job = RowJob(made.scheme(), 1)
     for batch in made.batches:
         job.batch([batch], None)
     whole = sum(map(len, job.stores[0].values()))
@@ -110,7 +97,7 @@ def test_a_row_is_kept_whole_only_until_it_leaves():
 
 def test_other_columns_cannot_go_on_with_what_was_kept():
     made = moved(history(1, COUNT))
-    job = RowJob(made, 1)
+    job = RowJob(made.scheme(), 1)
     job.batch([made.rows], None)
     for columns, words in [
         ({"count": sf.count("v").over(RECENT)}, r"column count is count\(v\) .* and was count\(\)"),
@@ -129,7 +116,7 @@ def test_other_columns_cannot_go_on_with_what_was_kept():
 
 def test_a_key_that_does_not_fit_memory_is_an_error_that_says_so():
     made = moved(history(3, {"n": sf.count().over(BY_KEY.rangeBetween("-1 day", 0))}, many=150))
-    job = RowJob(made, 1, limits=Limits(memory=3_000))
+    job = RowJob(made.scheme(), 1, Limits(memory=3_000))
     with pytest.raises(SashError, match=r"the rows of the key k = .* have frames reach less far"):
         run(made, job)
 
@@ -137,7 +124,7 @@ def test_a_key_that_does_not_fit_memory_is_an_error_that_says_so():
 def test_rows_come_back_as_they_went():
     """All columns, in their order, with the answers behind them."""
     made = moved(history(5, COUNT, many=40))
-    found, late = run(made, RowJob(made))
+    found, late = run(made, RowJob(made.scheme()))
     assert found.column_names == [*made.rows.column_names, "count"]
     came = found.select(made.rows.column_names)
     assert rows_of(pa.concat_tables([came, late.drop_columns(late.column_names[-1:])])) == rows_of(made.rows)
