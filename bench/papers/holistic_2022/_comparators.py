@@ -8,22 +8,23 @@ of 20,000 rows, as Hyper does, where Sash gives each thread one share of the row
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
-from sash.engine.answering import searching
+from sash.kernels.algorithm import COUNT, DISTINCT, SELECT, declared
 from sash.kernels.compiling import routine
-from sash.kernels.operations.incremental import quickselect, replace, stays
-from sash.kernels.structures import merge_sort_tree
+from sash.kernels.operations import incremental
+from sash.kernels.operations.incremental import quickselect, stays
 from sash.kernels.threads import shares, together
 
+exchange = incremental.replace  # one row of a frame by another
 THREADS = 2
 TASK = 20_000  # rows of a task in the paper (5.5)
 
@@ -36,13 +37,13 @@ def threads(count: int = THREADS) -> Iterator[None]:
 
 
 @contextmanager
-def instead(**kernels: Any) -> Iterator[None]:
-    """These kernels wherever a query asks for the merge sort tree."""
-    with (
-        threads(),
-        mock.patch.object(searching, "_module", return_value=SimpleNamespace(**kernels)),
-        mock.patch.object(merge_sort_tree, "count_previous", kernels.get("count_previous")),
-    ):
+def instead(kernels: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
+    """These kernels, by operation, wherever a query asks for the merge sort tree."""
+    with threads(), ExitStack() as stack:
+        for operation, run in kernels.items():
+            tree = declared(operation)["merge_sort_tree"]
+            stack.callback(replace, tree)  # what is made of it is declared in its place, and so is it again
+            replace(tree, run=run)
         yield
 
 
@@ -64,12 +65,12 @@ def in_tasks(module: Any, rows_of_task: int = TASK) -> Iterator[None]:
 
 def naive() -> Any:
     """Each frame anew, for the k-th row, ranks and distinct counts."""
-    return instead(select=partial(_select, select_anew), count_below=_count_below, count_previous=_count_previous)
+    return instead({SELECT: partial(_select, select_anew), COUNT: _count_below, DISTINCT: _count_previous})
 
 
 def incremental_anywhere() -> Any:
     """The frame's rows kept partly sorted, for frames that go back and forth."""
-    return instead(select=partial(_select, select_kept))
+    return instead({SELECT: partial(_select, select_kept)})
 
 
 def _select(kernel: Any, ranked: Any, bounds: Any, k: Any, second: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -88,8 +89,8 @@ def _count_below(ranked: Any, bounds: Any, threshold: Any) -> np.ndarray:
     return _counted(ranked.rank, bounds, threshold)
 
 
-def _count_previous(previous: Any, bounds: Any) -> np.ndarray:
-    return _counted(previous, bounds, bounds.lo)
+def _count_previous(values: Any, bounds: Any) -> np.ndarray:
+    return _counted(values.previous, bounds, bounds.lo)
 
 
 def _counted(values: Any, bounds: Any, threshold: Any) -> np.ndarray:
@@ -128,7 +129,7 @@ def select_kept(begin: int, end: int, rank: Any, lo: Any, hi: Any, k: Any, held:
     for row in range(begin, end):
         left, right, target = np.int64(lo[row]), max(np.int64(lo[row]), np.int64(hi[row])), np.int64(k[row])
         if left == head + 1 and right == tail + 1 and right > left:
-            changed = replace(head, tail, right - left, held)
+            changed = exchange(head, tail, right - left, held)
             placed = placed and target == last and stays(changed, target, False, right - left, rank, held)
         else:
             share(head, tail, left, right, held)

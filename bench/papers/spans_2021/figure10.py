@@ -9,7 +9,7 @@ thread and waits for nothing, so what the paper says of processor time is told f
 from bench.harness.experiment import Bench
 from bench.harness.verdicts import below
 from bench.papers.spans_2021 import _common as spans
-from bench.papers.spans_2021._common import SINGLE, Cut, ends, gains, mean, span
+from bench.papers.spans_2021._common import INDEX, SASH, SINGLE, Cut, ends, gains, mean, span
 
 TITLE = "Figure 10: size of events, slicing against buckets and sweeping"
 OTHERS = SINGLE[:3]
@@ -25,7 +25,7 @@ def run(bench: Bench) -> None:
             {size: Cut(spans.synthetic(size, n), range_, range_ // 5) for size in sizes} for n in (count, few)
         )
         more = many[sizes[-1]].windows / many[sizes[0]].windows
-        panels[title] = spans.throughputs(bench, many, SINGLE, title)
+        panels[title] = spans.throughputs(bench, many, (*SINGLE, INDEX, SASH), title)
         memory[title] = spans.states(bench, some, SINGLE, title)
     bench.lines("Throughput by size of events", panels, "size of events", spans.THROUGHPUT)
     bench.lines("State by size of events", memory, "size of events", "bytes")
@@ -53,7 +53,7 @@ def _throughput_claims(bench: Bench, panels: dict, more: float) -> None:
         else "",
     )
     for other in OTHERS:
-        why = spans.UPDATES if other == "sweeping" else ""
+        why = spans.updates(panels) if other == "sweeping" else ""
         spans.claim_ahead(bench, f"for all windows, slicing is better than {other}", panels, ["slicing"], [other], why)
     pairs = [ends(gains(lines, "slicing", other)) for lines in panels.values() for other in OTHERS]
     larger = sum(a > b for a, b in pairs)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from bench.harness.experiment import Bench
 from bench.harness.measuring import peak_memory
 from bench.papers.spans_2021 import _common as spans
-from bench.papers.spans_2021._common import LEVELS, MULTI, Cut, ends, gains, span
+from bench.papers.spans_2021._common import INDEX, LEVELS, MULTI, SASH, Cut, ends, gains, span
 
 TITLE = "Figure 11: size of events, slices of several levels"
 HIGHEST = LEVELS[-1]
@@ -23,7 +23,7 @@ def run(bench: Bench) -> None:
     panels = {}
     for range_ in ranges:
         cuts = {size: Cut(spans.synthetic(size, count), range_, range_ // 5) for size in sizes}
-        panels[f"range {range_:,}"] = spans.throughputs(bench, cuts, MULTI, f"range {range_:,}")
+        panels[f"range {range_:,}"] = spans.throughputs(bench, cuts, (*MULTI, INDEX, SASH), f"range {range_:,}")
     bench.lines("Throughput by size of events", panels, "size of events", spans.THROUGHPUT)
     _claims(bench, panels)
     _height_claims(bench, panels)
@@ -38,7 +38,7 @@ def _claims(bench: Bench, panels: dict) -> None:
     behind = spans.only(panels, lambda range_, size: gains(panels[range_], "slicing", "sweeping").get(size, 0.0) < 1)
     spans.claim_ahead(
         bench, "where slicing is behind sweeping, large heights are ahead of it",
-        behind, [HIGHEST], ["sweeping"], spans.UPDATES,
+        behind, [HIGHEST], ["sweeping"], spans.updates(behind, [HIGHEST]),
     )  # fmt: skip
     pairs = [ends(gains(lines, name, "slicing")) for lines in panels.values() for name in LEVELS]
     bench.claim(

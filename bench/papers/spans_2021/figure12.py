@@ -7,7 +7,7 @@ step.
 
 from bench.harness.experiment import Bench
 from bench.papers.spans_2021 import _common as spans
-from bench.papers.spans_2021._common import SINGLE, ends, gains, mean, span
+from bench.papers.spans_2021._common import INDEX, SASH, SINGLE, ends, gains, mean, span
 
 TITLE = "Figure 12: range and overlap, slicing against buckets and sweeping"
 UNEVEN = "10/3"
@@ -16,7 +16,7 @@ OTHERS = SINGLE[:3]
 
 def run(bench: Bench) -> None:
     ranges, factors = bench.pick(((500, 2000, 10_000, 50_000), (5, 50, 500, UNEVEN)), ((500, 5000), (5, UNEVEN)))
-    panels = spans.overlapping(bench, ranges, factors, SINGLE, bench.pick(500_000, 3000))
+    panels = spans.overlapping(bench, ranges, factors, (*SINGLE, INDEX, SASH), bench.pick(500_000, 3000))
     drawn = {f"size {size:,}, range/slide {factor}": lines for (size, factor), lines in panels.items()}
     bench.lines("Throughput by range", drawn, "range", spans.THROUGHPUT)
     _slicing_claims(bench, {key: lines for key, lines in panels.items() if key[1] != UNEVEN})
@@ -24,7 +24,7 @@ def run(bench: Bench) -> None:
     _uneven_claims(bench, {key: lines for key, lines in panels.items() if key[1] == UNEVEN})
     longer = spans.only(panels, lambda key, range_: range_ > key[0])
     paper = "slicing must be preferred as long as windows are longer than events"
-    spans.claim_ahead(bench, paper, longer, ["slicing"], OTHERS, spans.UPDATES)
+    spans.claim_ahead(bench, paper, longer, ["slicing"], OTHERS, spans.updates(longer))
 
 
 def _slicing_claims(bench: Bench, panels: dict) -> None:
@@ -70,5 +70,5 @@ def _uneven_claims(bench: Bench, panels: dict) -> None:
     bench.claim(
         "there, slicing performs similarly to sweeping",
         f"{span(ratios)} times the throughput, {mean(ratios):.2f} on average", min(ratios) > 0.5 and max(ratios) < 2,
-        spans.UPDATES,
+        spans.updates(panels),
     )  # fmt: skip

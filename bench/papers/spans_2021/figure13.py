@@ -6,14 +6,14 @@ The paper has 2,000,000 events of (a) 500 and (b) 5,000 moments and ranges of up
 
 from bench.harness.experiment import Bench
 from bench.papers.spans_2021 import _common as spans
-from bench.papers.spans_2021._common import HEIGHTS, LEVELS, MULTI, ends, gains, mean, span
+from bench.papers.spans_2021._common import HEIGHTS, INDEX, LEVELS, MULTI, SASH, ends, gains, mean, span
 
 TITLE = "Figure 13: range and overlap, slices of several levels"
 
 
 def run(bench: Bench) -> None:
     ranges, factors = bench.pick(((500, 5000, 10_000), (5, 50, 500)), ((500, 5000), (5, 50)))
-    panels = spans.overlapping(bench, ranges, factors, MULTI, bench.pick(500_000, 2000))
+    panels = spans.overlapping(bench, ranges, factors, (*MULTI, INDEX, SASH), bench.pick(500_000, 2000))
     drawn = {f"size {size:,}, range/slide {factor}": lines for (size, factor), lines in panels.items()}
     bench.lines("Throughput by range", drawn, "range", spans.THROUGHPUT)
     short, long = ({key: lines for key, lines in panels.items() if key[0] == size} for size in (500, 5000))
@@ -37,7 +37,7 @@ def _short_claims(bench: Bench, panels: dict) -> None:
     why = "a release reads d times as many partials (Table 4), at range/slide 500 more than insertions save"
     spans.claim_ahead(bench, paper, _overlapped(panels), LEVELS, ["slicing"], why)
     paper = "with events of 500, slicing and several levels are ahead of sweeping for all overlaps"
-    spans.claim_ahead(bench, paper, panels, MULTI[1:], ["sweeping"], spans.UPDATES)
+    spans.claim_ahead(bench, paper, panels, MULTI[1:], ["sweeping"], spans.updates(panels, MULTI[1:]))
 
 
 def _long_claims(bench: Bench, panels: dict) -> None:

@@ -2,17 +2,12 @@
 
 The paper replays one minute of a telephone network, 3,200,000 events of 16 seconds on average (SS7), which is not to
 be had. Here it is a generated minute of 800,000 calls, their lengths lognormal with the same average; a slow technique
-is given every so many of them. ``Sash`` is a whole query of the three aggregates, from table to table, by what it
-chooses. Memory is the bytes of state, for 50,000 calls.
+is given every so many of them. Memory is the bytes of state, for 50,000 calls.
 """
 
-import pyarrow as pa
-
-import sash
 from bench.harness.experiment import Bench, Lines
 from bench.papers.spans_2021 import _common as spans
-from bench.papers.spans_2021._common import LEVELS, MULTI, SINGLE, Cut, ends, gains
-from sash import functions as sf
+from bench.papers.spans_2021._common import INDEX, LEVELS, MULTI, SASH, SINGLE, Cut, ends, gains
 
 TITLE = "Figure 14: call records, by range"
 WAIT = 9_000_000
@@ -26,29 +21,16 @@ def run(bench: Bench) -> None:
         {range_: Cut(spans.calls(length), range_ * 1000, range_ * 200, WAIT, thinned=True) for range_ in ranges}
         for length in (count, few)
     )
-    lines = spans.throughputs(bench, many, dict.fromkeys([*SINGLE, *MULTI]), "calls")
-    one, several = ({name: lines[name] for name in names if name in lines} for names in (SINGLE, MULTI))
-    panels = {"(a) one level": {**one, **_whole(bench, count, ranges)}, "(b) several levels": several}
+    lines = spans.throughputs(bench, many, dict.fromkeys([*SINGLE, *MULTI, INDEX, SASH]), "calls")
+    one, several = ({name: lines[name] for name in names if name in lines} for names in (
+        (*SINGLE, INDEX, SASH), (*MULTI, SASH),
+    ))  # fmt: skip
+    panels = {"(a) one level": one, "(b) several levels": several}
     bench.lines("Throughput by range", panels, "range, s", spans.THROUGHPUT)
     kept = spans.states(bench, some, (*SINGLE, LEVELS[-1]), "calls")
     bench.lines("State by range", {"": kept}, "range, s", "bytes")
     _claims(bench, lines, many[max(ranges)].cells)
     spans.memory_claims(bench, {"": kept})
-
-
-def _whole(bench: Bench, count: int, ranges: tuple[int, ...]) -> Lines:
-    starts, last, values = spans.calls(count)
-    moments = {"start": pa.array(starts * 1000, pa.timestamp("us")), "end": pa.array(last * 1000, pa.timestamp("us"))}
-    stream = sash.stream(pa.table({**moments, "v": values}), span=("start", "end"))
-    wanted = {"n": sf.count(), "s": sf.sum("v"), "m": sf.max("v")}
-    return bench.sweep(
-        ranges,
-        lambda range_: {
-            "Sash": stream.query(wanted, range=f"{range_} seconds", slide=f"{range_ * 200} milliseconds").results
-        },
-        lambda range_, seconds: count / seconds / 1e6,
-        panel="whole query",
-    )
 
 
 def _claims(bench: Bench, lines: Lines, slices: float) -> None:
@@ -58,7 +40,7 @@ def _claims(bench: Bench, lines: Lines, slices: float) -> None:
             f"for all window sizes, slicing performs at least {least - 1:.0%} better than {other}",
             ", ".join(f"{gain:.2f} times at {range_} s" for range_, gain in found.items()),
             min(found.values()) >= least,
-            spans.UPDATES if other == "sweeping" and min(found.values()) < least else "",
+            spans.updates({"": lines}) if other == "sweeping" and min(found.values()) < least else "",
         )
     rises = {name: b / a for name in SINGLE for a, b in [ends(lines[name])]}
     bench.claim(

@@ -7,7 +7,7 @@ technique; within 5 % of the best, a technique counts as such, since heights may
 
 from bench.harness.experiment import Bench
 from bench.papers.spans_2021 import _common as spans
-from bench.papers.spans_2021._common import SINGLE, Cut
+from bench.papers.spans_2021._common import INDEX, SASH, SINGLE, Cut
 
 TITLE = "Figure 15: the best technique, by event ratio and overlap"
 RANGE = 5000
@@ -18,16 +18,22 @@ NEAR = 0.95
 
 def run(bench: Bench) -> None:
     sizes, factors = bench.pick(((15_000, 5000, 500, 50), (2, 5, 50, 500)), ((5000, 50), (5, 50)))
-    shares, slices = {}, {}
+    shares, slices, whole = {}, {}, {}
     for factor in factors:
         cuts = {size: Cut(spans.synthetic(size, bench.pick(500_000, 3000)), RANGE, RANGE // factor) for size in sizes}
-        lines = spans.throughputs(bench, cuts, (*SINGLE, *HEIGHTS), f"range/slide {factor}")
+        lines = spans.throughputs(bench, cuts, (*SINGLE, *HEIGHTS, INDEX, SASH), f"range/slide {factor}")
         for size in sizes:
+            whole[factor, f"{RANGE / size:.3g}"] = lines[SASH][size] / max(
+                line.get(size, 0.0) for name, line in lines.items() if name != SASH
+            )
             slices[size, factor] = cuts[size].cells
             shares[size, factor] = _shares({name: line[size] for name, line in lines.items() if size in line})
     for name in AREAS:
         grid = {(factor, f"{RANGE / size:.3g}"): each[name] for (size, factor), each in shares.items() if name in each}
         bench.grid(f"Throughput of {name} over the best", grid, "range/slide", "range/size of events")
+    bench.grid(
+        "Throughput of whole queries of Sash over the best technique", whole, "range/slide", "range/size of events"
+    )
     best = {at: max(each, key=lambda name: each[name]) for at, each in shares.items()}
     head = ["range/size of events", *(f"range/slide {factor}" for factor in factors)]
     bench.table("The best", head, [[RANGE / size, *(best[size, factor] for factor in factors)] for size in sizes])
@@ -35,6 +41,8 @@ def run(bench: Bench) -> None:
 
 
 def _shares(values: dict[str, float]) -> dict[str, float]:
+    values.pop(SASH, None)
+    values["sweeping"] = max(values.get("sweeping", 0.0), values.pop(INDEX, 0.0))
     levels = [values.pop(name) for name in HEIGHTS if name in values]
     found = {**values, **({"several levels": max(levels)} if levels else {})}
     return {name: value / max(found.values()) for name, value in found.items()}
