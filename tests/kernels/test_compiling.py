@@ -261,6 +261,14 @@ def test_object_code_that_calls_the_c_library_is_linked():
     assert native.load(code, "kernel", 0)() == (0, os.getpid())
 
 
+@pytest.mark.parametrize(
+    "array", [np.arange(3), np.zeros(2, [("f0", "f8"), ("f1", "i8")]), np.arange(9)[4:], np.zeros(0)]
+)
+def test_data_is_where_the_header_of_an_array_says(array):
+    assert native._header_address(array) == array.__array_interface__["data"][0]
+    assert native._address is native._header_address
+
+
 def test_an_aggregate_that_needs_numba_at_run_time_is_refused_and_not_stored(tmp_path, monkeypatch):
     monkeypatch.setenv("SASH_CACHE_DIR", str(tmp_path / "kernels"))
     aggregate = Aggregate("gammas", lift=lambda x: math.gamma(x), combine=add)

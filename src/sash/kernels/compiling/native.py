@@ -102,6 +102,22 @@ def load(code: bytes, name: str, words: int) -> Callable[..., tuple[int, int]]:
 _Given = ctypes.c_int64 * 2  # the result, and where an error is
 
 
+_at = ctypes.c_int64.from_address
+
+
+def _interface_address(array: np.ndarray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _header_address(array: np.ndarray) -> int:
+    """Where an array's data is, read behind its object header: NumPy's ABI has it first, for C code to read."""
+    return _at(id(array) + object.__basicsize__).value
+
+
+_probe = np.zeros(1)
+_address = _header_address if _header_address(_probe) == _interface_address(_probe) else _interface_address
+
+
 def _words(arguments: tuple[Any, ...]) -> list[int]:
     """Arguments as machine words; the arrays must stay alive until the call returns."""
     words: list[int] = []
@@ -110,7 +126,7 @@ def _words(arguments: tuple[Any, ...]) -> list[int]:
             if not argument.flags.c_contiguous or argument.ndim != 1:
                 raise SashError("a kernel takes contiguous arrays of one dimension")
             size, width = argument.size, argument.itemsize
-            words += (0, 0, size, width, argument.__array_interface__["data"][0], size, width)
+            words += (0, 0, size, width, _address(argument), size, width)
         elif isinstance(argument, tuple):
             words += _words(argument)
         else:

@@ -22,14 +22,14 @@ class Routine:
     def __init__(self, function: Callable[..., int]) -> None:
         self.plain = function
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
-        self.compiled: dict[tuple[str, ...], Callable[..., tuple[int, int]]] = {}
+        self.compiled: dict[tuple[Any, ...], Callable[..., tuple[int, int]]] = {}
 
     def __call__(self, *arguments: Any) -> int:
         """Run it on these arrays and whole numbers."""
-        typings = tuple(map(_typing, arguments))
-        run = self.compiled.get(typings)
+        types = tuple([each.dtype if isinstance(each, np.ndarray) else int for each in arguments])
+        run = self.compiled.get(types)
         if run is None:
-            run = self.compiled[typings] = compiled(self.plain, typings)
+            run = self.compiled[types] = compiled(self.plain, tuple(map(_typing, arguments)))
         status, result = run(*arguments)
         if status:
             raise SashError(f"{self.__name__} raised, which a kernel must not")
