@@ -1318,4 +1318,6 @@ def by_bucket(category: Column, function: Call) -> Call:
     Rows where ``category`` is NULL do not count; where no other row is left, the answer is an empty map.
 
     In Python: ``sf.by_bucket("x", sf.sum("x")).over(window)``
+
+    In SQL: ``by_bucket(sym, sum(price))``
     """

@@ -93,7 +93,7 @@ def test_categories_are_of_any_type_that_compares(values):
     assert got == sorted(Counter(each for each in values if each is not None).items())
 
 
-@pytest.mark.parametrize("dtype", [pa.float64(), pa.float32()])
+@pytest.mark.parametrize("dtype", [pa.float64(), pa.float32(), pa.float16()])
 def test_both_zeros_are_one_category_and_so_are_all_nan(dtype):
     rows = pa.table({"c": pa.array([0.0, -0.0, float("nan"), -float("nan"), None], dtype)})
     [zero, nan] = sash.withColumns(rows, {"n": sf.by_bucket("c", sf.count()).over(Window)})["n"][0].as_py()

@@ -51,6 +51,15 @@ def test_rows_that_a_filter_drops_are_not_known_and_known_values_stay():
     assert filled.tolist() == [0.0, 10.0, 20.0, 20.0, float("inf")]
 
 
+@pytest.mark.parametrize("way", ["", " desc"])
+def test_the_line_goes_from_end_to_end_of_a_type(way):
+    ends = pa.table({"at": [-(2**63), -1, 2**63 - 1], "x": [1.0, None, 3.0]})
+    assert ours(sf.interpolate("x"), Window.orderBy("at" + way), ends).tolist() == [1.0, 2.0, 3.0]
+    most = 2.0**1023
+    ends = pa.table({"at": [0, 1, 2, 3, 4], "x": [-most, None, None, None, most]})
+    assert ours(sf.interpolate("x"), Window.orderBy("at" + way), ends).tolist() == [-most, -most / 2, 0, most / 2, most]
+
+
 def test_a_value_is_carried_forth_as_far_as_the_frame_goes():
     window = Window.partitionBy("k").orderBy("ts")
     carried = ours(sf.last("x", ignorenulls=True), window.rowsBetween(Window.unboundedPreceding, 0))

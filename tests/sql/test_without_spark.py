@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 import sash
+from sash import Window
+from sash import functions as sf
 from sash.errors import SashError, SashWarning
 from sql.test_queries import QUERIES, ROWS, WITHOUT_ORDER
 
@@ -78,6 +80,31 @@ def test_conditions_on_fields_of_structs_are_not_of_columns_of_their_names(query
     assert answers(query, t=pa.Table.from_pylist([row | {"s": {"k": row["s"]}} for row in rows])) == expected
 
 
+@pytest.mark.parametrize(
+    ("query", "line", "word"),
+    [
+        ("select k,\n sum(x) over (partition by k order by zz) b\nfrom t", 2, "zz"),
+        ("select k,\n sum(x) over (order by y) b from t\nwhre k = 1", 3, "k = 1"),
+        ("select k,\n sum(x) over (order by y) b\nfrom elsewhere", 3, "elsewhere"),
+        ("select k,\n nofun(x), sum(x) over (order by y) b from t", 2, "nofun"),
+        ("select k, x,\n sum(x) over (order by y) from t where q.x = 1", 2, "q.x"),
+    ],
+)
+def test_errors_point_at_what_they_name(query, line, word):
+    with pytest.raises(SashError) as raised:
+        sash.sql(query, engine="local", t=ROWS)
+    *_, at, shown, caret = str(raised.value).splitlines()
+    assert at == f"line {line}:"
+    assert shown[caret.index("^") :].startswith(word)
+
+
+def test_a_function_of_each_category():
+    query = "select y, by_bucket(k, sum(x) filter (where y > 1)) over (order by y) from t order by y"
+    asked = {"m": sf.by_bucket("k", sf.sum("x").filter("y > 1")).over(Window.orderBy("y"))}
+    wanted = sash.withColumns(ROWS, asked).sort_by("y")
+    assert answers(query, t=ROWS) == list(zip(wanted["y"].to_pylist(), wanted["m"].to_pylist(), strict=True))
+
+
 def test_texts_are_read_as_spark_reads_them():
     query = """select 'it''s', "a\\tb", r'\\d', 'x\\\\', x'4A', count(*) over () from t limit 1"""
     assert answers(query, t=ROWS) == [("it's", "a\tb", "\\d", "x\\", b"J", 5)]
@@ -95,6 +122,9 @@ WRONG = [
     ("select istream max(x) from t [range 2 minutes]", "takes no continuous queries"),
     ("select max(x) over (order by y rows :n preceding) from t", "args has no value for :n"),
     (REFUSED[0], "syntax error"),
+    ("select by_bucket(k, x) over () from t", r"the function must be one over windows, such as sum\(x\)\nline 1"),
+    ("select by_bucket(k, summ(x)) over () from t", r"the function must be one over windows, such as sum\(x\)\nline 1"),
+    ("select by_bucket(k, rank()) over () from t", "by_bucket takes a function of a frame"),
 ]
 
 

@@ -54,7 +54,8 @@ class WindowFunction:
         least, most = self.columns
         if not least <= len(columns) <= most:
             takes = str(least) if least == most else f"{least} to {most}"
-            raise SashError(f"{self.name} takes {takes} columns, got {len(columns)}: {columns!r}")
+            given = f" with {', '.join(map(repr, self.parameters))}" if self.parameters else ""
+            raise SashError(f"{self.name}{given} takes {takes} columns, got {len(columns)}: {columns!r}")
         return Call(self, columns)
 
     def counted(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:

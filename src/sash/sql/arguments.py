@@ -14,7 +14,7 @@ from sash.expressions.parsing import parse
 from sash.sql import atoms
 from sash.sql.around import Session
 from sash.sql.inner import RANDOM, Inner
-from sash.sql.syntax import Span
+from sash.sql.syntax import Called, Span, aggregate_at
 from sash.sql.tokens import NUMBER, PARAMETER, STRING, Source
 from sash.sql.vocabulary import known
 from sash.windows.intervals import Interval
@@ -47,6 +47,10 @@ class Reading:
     def is_number(self, span: Span) -> bool:
         """Whether an expression is a number as it stands."""
         return span[1] - span[0] == 1 and self.source.tokens[span[0]].kind == NUMBER
+
+    def call(self, span: Span) -> Called | None:
+        """The function call, without a window, that an expression is, or None."""
+        return aggregate_at(self.source, *span)
 
     def is_constant(self, span: Span) -> bool:
         """Whether an expression reads no column."""

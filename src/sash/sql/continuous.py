@@ -16,7 +16,7 @@ from sash.expressions.columns import Column
 from sash.expressions.parsing import parse
 from sash.sql import blocks
 from sash.sql.named_functions import NAMES, OF_SPANS, REGISTERED
-from sash.sql.syntax import Span, aggregate_at
+from sash.sql.syntax import Called, Span, aggregate_at
 from sash.sql.tokens import NUMBER, STRING, Source, read
 from sash.sql.vocabulary import call_of, known
 from sash.windows.extents import Range, cumulate, session
@@ -225,6 +225,9 @@ class _Columns:
 
     def is_number(self, span: Span) -> bool:
         return span[1] - span[0] == 1 and self.source.tokens[span[0]].kind == NUMBER
+
+    def call(self, span: Span) -> Called | None:
+        return aggregate_at(self.source, *span)
 
     def is_constant(self, span: Span) -> bool:
         return not self.column(span).paths

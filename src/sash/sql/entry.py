@@ -108,11 +108,7 @@ def _nearest(error: Exception, source: Source, start: int) -> int:
         return start
     lines = text.splitlines(keepends=True)
     pos = sum(map(len, lines[: int(match[1]) - 1])) + int(match[2])
-    for length in range(40, 3, -1):
-        at = source.text.find(text[max(pos - length, 0) : pos], start)
-        if at >= 0 and pos >= length:
-            return at + length
-    return start
+    return texts.after_same_words(source.text, text[:pos], start)
 
 
 def sql(query: str, args: Any = None, *, spark: Any = None, engine: str = "spark", **tables: Any) -> Any:

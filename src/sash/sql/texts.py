@@ -49,3 +49,16 @@ def checked(text: str) -> str:
         if part in text:
             raise SashError(f"a query must not hold {shown_part}")
     return text
+
+
+def after_same_words(text: str, before: str, start: int) -> int:
+    """The place in a text, from a start on, that follows the last of these words; the start where they are not there.
+
+    >>> after_same_words("select x, y frm t", "SELECT 1, y", 0)
+    11
+    """
+    for length in range(min(40, len(before)), 2, -1):
+        at = text.find(before[-length:], start)
+        if at >= 0:
+            return at + length
+    return start

@@ -38,6 +38,9 @@ class Arguments(Protocol):
     def is_number(self, span: Span) -> bool:
         """Whether an expression is a number as it stands."""
 
+    def call(self, span: Span) -> Called | None:
+        """The function call, without a window, that an expression is, or None."""
+
 
 def call_of(called: Called, arguments: Arguments, spans: bool = False) -> Call:
     """The call that a query writes, with its order, its filter and what it does with NULLs."""
@@ -90,7 +93,7 @@ def _read(named: NamedFunction, called: Called, arguments: Arguments) -> Call:
     """The call of a built-in function: its arguments by what its parameters take."""
     function, synonym = named
     called, by_name = _without_names(function, called)
-    if by_name and (function.takes(d.ROWS) or called.order):
+    if by_name and (function.takes(d.ROWS) or (function.by_order and called.order)):
         raise SashError(f"{called.name} takes its arguments in their order here, without names")
     if function.takes(d.ROWS):
         return _counted(function, called, arguments)
@@ -146,6 +149,11 @@ def _argument(parameter: d.Parameter, span: Span, arguments: Arguments) -> Any:
     """What a query gives for a parameter."""
     if parameter.takes == d.SHARE:
         return _share(span, arguments)
+    if parameter.takes == d.CALL:
+        inner = arguments.call(span)
+        if inner is None or not known(inner.name):
+            raise SashError(f"{parameter.said} must be one over windows, such as sum(x)")
+        return call_of(inner, arguments)
     if parameter.takes == d.DISTANCE and arguments.is_constant(span):
         return arguments.offset(span, "range", parameter.said)
     if parameter.takes in (d.NUMBER, d.TEXT):

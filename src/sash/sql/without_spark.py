@@ -6,6 +6,7 @@ them. The dialect stays Spark's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,13 +24,14 @@ from sash.sql.continuous import is_continuous
 from sash.sql.one_query import check_query
 from sash.sql.rewriting import Rewriting
 from sash.sql.syntax import Span
-from sash.sql.texts import checked, quoted, shown
-from sash.sql.tokens import STRING, Source, Token, pointed, read
+from sash.sql.texts import after_same_words, checked, quoted, shown
+from sash.sql.tokens import STRING, Source, Token, read
 from sash.windows.over import Over
 
 EXTRA = "pip install 'sash[local]'"
 # what is spelt differently, as Spark has it
 MACROS = ("raise_error(message) AS error(message)", "signum(x) AS sign(x)")
+_NAMED = re.compile(r'"([^"]+)"|with name (\S+)')  # in the errors of DuckDB
 # types of DuckDB, as Spark calls them
 TYPES = {"INTEGER": "int", "VARCHAR": "string", "BLOB": "binary", "HUGEINT": "bigint"}
 
@@ -51,7 +53,7 @@ def sql(query: str, args: Any, spark: Any, engine: str, tables: Mapping[str, Any
     text = Rewriting(source, session).top(lo, hi, Scope())
     try:
         return session.table(text)
-    except session.duckdb.Error as error:
+    except (session.duckdb.Error, _Unread) as error:
         raise SashError(str(session.failure(error, source, (lo, hi)))) from None
 
 
@@ -62,6 +64,16 @@ def _in_memory(name: str, table: Any) -> pa.Table:
         return as_arrow(table, column_names(table))
     except SashError as error:
         raise SashError(f"{name}: {error}") from None
+
+
+class _Unread(Exception):
+    """A query that sqlglot cannot read, with what stands before the place where it stopped."""
+
+    def __init__(self, error: Exception) -> None:
+        whole = (getattr(error, "errors", None) or [{}])[0]
+        sentence = shown(whole.get("description") or str(error).strip().splitlines()[0])
+        super().__init__(f'engine="local" cannot read this query: {sentence}')
+        self.before = str(whole.get("start_context") or "").rstrip()
 
 
 @dataclass
@@ -167,10 +179,18 @@ class InMemory:
 
     def failure(self, error: Exception, source: Source, span: Span) -> Exception | None:
         """What DuckDB does not accept, shown where the user wrote the query; None of other errors."""
+        start = source.tokens[span[0]].start
+        if isinstance(error, _Unread):
+            at = after_same_words(source.text, error.before, start)
+            return source.pointed(str(error), len(source.text) - len(source.text[at:].lstrip()))
         if not isinstance(error, self.duckdb.Error):
             return None
         sentence = shown(str(error).strip().splitlines()[0])
-        return pointed(f'{sentence} (with engine="local")', source.text, source.tokens[span[0]].start)
+        names = (
+            re.search(rf"\b{re.escape(name)}\b", source.text[start:]) for name in map("".join, _NAMED.findall(sentence))
+        )
+        at = next((start + name.start() for name in names if name is not None), start)
+        return source.pointed(f'{sentence} (with engine="local")', at)
 
     def translated(self, text: str) -> str:
         """A text of Spark in the words of DuckDB, its parameters filled in."""
@@ -184,8 +204,7 @@ class InMemory:
                 each.replace(exp.convert(self.argument(str(each.this))))
             return tree.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
         except (SqlglotError, RecursionError) as error:
-            sentence = shown(str(error).strip().splitlines()[0])
-            raise SashError(f'engine="local" cannot read this query: {sentence}') from None
+            raise _Unread(error) from None
 
     def argument(self, name: str) -> Any:
         """The value of a parameter."""

@@ -107,8 +107,7 @@ FUNCTIONS = (
         (Parameter("category"), Parameter("function", CALL, type="Call", words="the function", example=COUNT)),
         'A function of the rows of each category, such as ``sf.sum("x")``, as a map by category.\n\n'
         "A category is there where the frame has a row of it; rows whose category is NULL are in none.",
-        (),
+        ("by_bucket(sym, sum(price))",),
         "Lists",
-        in_sql=False,
     ),
 )

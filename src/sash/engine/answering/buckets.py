@@ -67,6 +67,8 @@ def _categories(question: Question) -> pa.Array:
         raise SashError(
             f"category must be a column of texts, numbers, dates or times, got {question.columns[0]} of {array.type}"
         )
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())  # which Arrow adds and compares
     if pa.types.is_floating(array.type):
         zero, nan = pa.scalar(0, array.type), pa.scalar(np.nan, array.type)
         array = pc.if_else(pc.is_nan(array), nan, pc.add(array, zero))  # both zeros are one category, and all NaN

@@ -29,10 +29,13 @@ def interpolated(question: Question) -> Evaluation:
         following = bounds.lo + count_below(choices[0], None, bounds, selection.counts_before())
         before, after = np.maximum(following - 1, 0), np.minimum(following, len(values) - 1)
         of_known = selection.only(times)
-        gone, whole = times - of_known[before], of_known[after] - of_known[before]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = gone / whole
-            line = values[before] + share * (values[after] - values[before])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            share = _distance(of_known[before], times) / _distance(of_known[before], of_known[after])
+            rise = values[after] - values[before]
+            line = values[before] + share * rise
+        if not np.isfinite(rise).all():  # further apart than a double goes
+            halves = values / 2
+            line = np.where(np.isfinite(rise), line, 2 * (halves[before] + share * (halves[after] - halves[before])))
         is_after = (following < bounds.hi) & (of_known[after] == times)
         is_before = (following > bounds.lo) & (of_known[before] == times)
         between = (following > bounds.lo) & (following < bounds.hi) & (share >= 0) & (share <= 1)
@@ -40,3 +43,11 @@ def interpolated(question: Question) -> Evaluation:
         return Numbers(out, (is_after | is_before | between) & known.to_numpy(zero_copy_only=False))
 
     return Evaluation((question.task(COUNT, bounds, ordered=False),), answer, bounds)
+
+
+def _distance(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+    """How far it is from one time to another, which may be more than an int64 holds."""
+    if start.dtype.kind == "f":
+        return stop - start
+    low, high = (of(start, stop).astype(np.int64).view(np.uint64) for of in (np.minimum, np.maximum))
+    return np.where(stop >= start, 1.0, -1.0) * (high - low)
