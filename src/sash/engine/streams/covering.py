@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from sash.algebra.catalogue.spans import SHARE, SPENT
+from sash.engine.streams.cell_partials import BEYOND, COVERS, ENDS, SPREAD, CellPartial
 from sash.engine.streams.cells import Cells, LiftedColumns
 from sash.engine.streams.partial_layouts import ObjectLayout, PartialLayout
-from sash.engine.streams.scheme import BEYOND, COVERS, ENDS, SPREAD, CellPartial, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_cells import SliceNumbers, SpanCells, moments_of
 from sash.errors import Refused
 from sash.kernels.algorithm import COVER, Algorithm
@@ -23,7 +24,7 @@ from sash.planner import Choice, cheapest
 from sash.planner.techniques import technique
 from sash.windows.slicers import edges_of
 
-Lift = Callable[[pa.Table, Sequence[CellPartial]], list[LiftedColumns]]
+Lift = Callable[[Sequence[CellPartial], pa.Table], list[LiftedColumns]]
 
 
 def fold_spans(cells: Cells, scheme: Scheme, table: pa.Table, span_cells: SpanCells, lift: Lift) -> None:
@@ -33,7 +34,7 @@ def fold_spans(cells: Cells, scheme: Scheme, table: pa.Table, span_cells: SpanCe
     filled = [np.zeros(count, np.uint8) for _ in scheme.partials]
     numbers = range(len(scheme.partials))
     whole = [k for k in numbers if scheme.partials[k].part in (ENDS, COVERS)]
-    columns = dict(zip(whole, lift(table, [scheme.partials[k] for k in whole]), strict=True))
+    columns = dict(zip(whole, lift([scheme.partials[k] for k in whole], table), strict=True))
     columns |= {beyond: columns[k] for k, beyond in scheme.beyond.items()}
     if spread := [k for k in numbers if scheme.partials[k].part == SPREAD]:
         PARTS.run(scheme, spread, table, span_cells, lift, states, filled)
@@ -62,7 +63,7 @@ def _fold_parts(
     for which, cell, spent in span_cells.parts():
         parts = table.take(pa.array(which)).append_column(SHARE, pa.array(spent / span_cells.length[which]))
         parts = parts.append_column(SPENT, pa.array(spent.astype(np.float64)))
-        lifted = lift(parts, [scheme.partials[k] for k in spread])
+        lifted = lift([scheme.partials[k] for k in spread], parts)
         for k, (values, rows) in zip(spread, lifted, strict=True):
             scheme.partials[k].layout.fold(values, cell if rows is None else cell[rows], states[k], filled[k])
 

@@ -13,6 +13,7 @@ from sash.engine.streams.assigners.by_time import Behind, Missed
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.lateness import Late, late_rows, late_spans
+from sash.engine.streams.poison import PoisonSieve
 from sash.engine.streams.scheme import FIRST
 from sash.engine.streams.span_cells import moments_of
 from sash.engine.streams.state import StreamState, columns_of
@@ -21,6 +22,7 @@ from sash.engine.tables import one_array
 from sash.errors import column_named
 from sash.expressions.evaluation import evaluate
 from sash.kernels.slices.assigning import Span, span
+from sash.windows.slicers import Edges
 
 BEHIND = "late: before the end of the history"
 
@@ -55,9 +57,14 @@ class Intake:
     """
 
     def __init__(
-        self, state: StreamState, ended: Callable[[], int | None], least_starts: Callable[[], dict[int, int]]
+        self,
+        state: StreamState,
+        edges: Edges,
+        ended: Callable[[], int | None],
+        least_starts: Callable[[], dict[int, int]],
     ) -> None:
         self.state, self.scheme, self._ended, self._least_starts = state, state.scheme, ended, least_starts
+        self._sieve = PoisonSieve(self.scheme, state.positions.assigners, edges, self.set_aside)
         self.standing: Callable[[], Cells] = lambda: state.cells  # in which sessions are found
         self.begins: int | None = None  # where the history ends, if there is one
         self.clock: int | None = None  # what it shows, where that matters and no column says it
@@ -69,7 +76,12 @@ class Intake:
         return whole
 
     def placed(self, table: pa.Table) -> KeyedRows:
-        """The rows that have a place, with their keys and times; others are set aside."""
+        """The rows that have a place, with their keys and times; others are set aside, and those that fail."""
+        if self.scheme.merging:  # a row that is late by the others must not be held by one that fails
+            return self._placed(self._sieve.sound_unplaced(table))
+        return self._sieve.sound(self._placed(table))
+
+    def _placed(self, table: pa.Table) -> KeyedRows:
         table = self._come(self._after_history(table))
         time, late, times, judged, scheme, state = None, None, None, None, self.scheme, self.state
         if scheme.spans:

@@ -222,7 +222,7 @@ class LoggedOperator(Operator):
         """One entry in the place of some, without what has lapsed, and with each cell once."""
         whole = pa.concat_tables(entries, promote_options="default")
         at = whole[AT].to_numpy()
-        left = at >= self.reached if self.scheme.sorts else self._by_time.waited_for(at)
+        left = at >= self.reached if self.scheme.sorts else self.state.by_time.waited_for(at)
         if not left.all():
             whole = whole.filter(pa.array(left))
         if not self.by_cells:
@@ -244,14 +244,14 @@ class LoggedOperator(Operator):
         last = np.array([entry[AT].to_numpy().max()])
         if self.scheme.sorts:
             return int(last[0]) + 1
-        return int(self._by_time.last_ends(last)[0])
+        return int(self.state.by_time.last_ends(last)[0])
 
     @property
     def reached(self) -> int:
         """The position up to which entries have lapsed."""
         if self.scheme.sorts:
             return LEAST if self.state.watermark is None else self.state.watermark
-        return self._by_time.bygone
+        return self.state.by_time.bygone
 
     def _entry(self, rows: KeyedRows) -> pa.Table:
         assert rows.time is not None
@@ -324,4 +324,4 @@ class LoggedOperator(Operator):
     def open_windows(self) -> int:
         """How many windows by time hold a row and have not ended, each key's on its own."""
         store: Any = self.state.cells.packed() if self.scheme.by_cells else self.state.buffer.compact()
-        return self._by_time.open_windows(store) if self.scheme.by_time and len(store.key) else 0
+        return self.state.by_time.open_windows(store) if self.scheme.by_time and len(store.key) else 0

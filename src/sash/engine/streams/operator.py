@@ -7,23 +7,19 @@ When the watermark passes the end of windows these are answered, and what no win
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from sash.engine.answering.asking import Question
-from sash.engine.answering.folds import counted
-from sash.engine.encoding import biased
-from sash.engine.sorted_partitions import SortedPartitions
-from sash.engine.streams.assigners.base import LEAST, MISSED, MOST, Assigner, Positions
+from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Positions
 from sash.engine.streams.assigners.by_time import TimePositions
-from sash.engine.streams.buffer import ties
-from sash.engine.streams.cells import KEY, LiftedColumns, cells_table, take_cells
+from sash.engine.streams.cell_partials import lifted_columns
+from sash.engine.streams.cells import KEY, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, WindowAnswers
 from sash.engine.streams.ended_windows import EndedWindows
@@ -31,19 +27,18 @@ from sash.engine.streams.filling import Fill, check_fill
 from sash.engine.streams.intake import Intake
 from sash.engine.streams.keyed_rows import KeyedRows, checked
 from sash.engine.streams.lateness import Late
+from sash.engine.streams.letting_go import let_go
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
-from sash.engine.streams.poison import FAIL, poison_of
 from sash.engine.streams.revisions import check_lateness
-from sash.engine.streams.scheme import FIRST, OWN, CellPartial, Scheme
+from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
 from sash.engine.streams.span_cells import SpanCells
 from sash.engine.streams.state import StreamState
-from sash.engine.streams.times import as_ticks, now
+from sash.engine.streams.times import as_ticks
+from sash.engine.streams.watermark_clock import clock_shown
 from sash.engine.tables import one_array
 from sash.errors import SashError
-from sash.kernels.slices.assigning import span
-from sash.kernels.sorting import argsort
 from sash.windows.grids import PER_MICROSECOND
 from sash.windows.slicers import SLICERS, Edges, edges_of
 
@@ -99,7 +94,7 @@ class Operator:
 
     def _goes_on_with(self, state: StreamState) -> None:
         self.state, self._windows.filling = state, state.filling
-        self._intake = Intake(state, lambda: self.ended, lambda: self.least_starts)
+        self._intake = Intake(state, self._edges, lambda: self.ended, lambda: self.least_starts)
         self._intake.begins = self.begins
 
     # What a user does
@@ -110,13 +105,13 @@ class Operator:
         ``clock`` is what the clock shows, a time as the column has them, for ``ahead=`` and ``idle=``; that of this
         machine, unless given.
         """
-        shown = self._clock(clock)
+        shown = clock_shown(self.scheme, clock)
         rows = self.absorb(batch, shown)
         with self._whole():
             seen = len(rows.codes) > 0 or self.scheme.spans  # of spans, rows that have no place move it, too
             if self._delay is not None and rows.span is not None and seen and rows.span.most > LEAST:
                 self._see(rows.span.most - self._delay)
-            self._go_on(shown, batch.num_rows > 0)
+            self._see_idle(shown, batch.num_rows > 0)
             return self._answers()
 
     def begin_at(self, time: int) -> None:
@@ -125,7 +120,7 @@ class Operator:
         self._making += f" after {time}"
         self._see(time)
         self.state.positions.passes(time)
-        self._let_go()
+        let_go(self.state, self._edges, self._coarse)
 
     def tick(self, clock: Any = None) -> pa.Table:
         """Say what the clock shows while nothing comes; gives the answers of windows that have ended by ``idle=``."""
@@ -133,30 +128,8 @@ class Operator:
         if self.scheme.idle is None:
             raise SashError("tick needs idle=, after which the clock moves the watermark")
         with self._whole():
-            self._go_on(self._clock(clock), came=False)
+            self._see_idle(clock_shown(self.scheme, clock), came=False)
             return self._answers()
-
-    def _clock(self, clock: Any) -> int | None:
-        """What the clock shows, in ticks, where that matters."""
-        scheme = self.scheme
-        if scheme.settings.ahead is None and scheme.idle is None:
-            if clock is not None:
-                raise SashError(f"clock is for ahead= and idle= of sash.stream, got {clock!r} without them")
-            return None
-        return now(scheme.time_type) if clock is None else as_ticks(clock, scheme.time_type, "clock")
-
-    def _go_on(self, clock: int | None, came: bool) -> None:
-        """Let the clock move the watermark once nothing has come for long: by as much as it has moved itself."""
-        state, idle = self.state, self.scheme.idle
-        if idle is None or clock is None or self._delay is None:
-            return
-        if came or state.active is None:
-            state.active = [clock, state.watermark]
-            return
-        since, watermark = state.active
-        assert since is not None
-        if watermark is not None and clock - since >= idle:
-            self._see(watermark + clock - since)
 
     def absorb(self, batch: Any, clock: int | None = None) -> KeyedRows:
         """Take a batch of rows, and leave the answers for later; gives the rows that have a place."""
@@ -165,10 +138,7 @@ class Operator:
         table, pairing = checked(batch, self.scheme.schema), self.state.pairing
         with self._whole():
             whole = table if pairing is None else self._intake.whole_spans(pairing.take(table))
-            if self.scheme.merging:  # a row that is late by the others must not be held by one that fails
-                rows = self._intake.placed(self._sound_of(whole))
-            else:
-                rows = self._sound(self._intake.placed(whole))
+            rows = self._intake.placed(whole)
             self.retake(rows)
             return rows
 
@@ -267,12 +237,12 @@ class Operator:
 
     def take(self, partials: pa.Table) -> pa.Table:
         """Take the partials of other operators, but for those that no window waits for any more; gives what it took."""
-        needed = self._by_time.waited_for(partials["at"].to_numpy())
+        needed = self.state.by_time.waited_for(partials["at"].to_numpy())
         if not needed.all():
             partials = partials.filter(pa.array(needed))
         if self.state.revisions is not None:
             keys = [one_array(partials[name]) for name in partials.column_names if name.startswith(KEY)]
-            self._note(self.codes_of(keys, partials.num_rows), partials["at"].to_numpy())
+            self.state.note_late(self._windows, self.codes_of(keys, partials.num_rows), partials["at"].to_numpy())
         take_cells(self.state.cells, self.state.keys, self.scheme.partial_ids, partials)
         return partials
 
@@ -337,68 +307,25 @@ class Operator:
                 rows.table.select(self.scheme.schema.names), bad, pa.array([reason] * len(bad), pa.string())
             )
             rows = rows.take(counting)
-        self._note(rows.codes, at)
+        self.state.note_late(self._windows, rows.codes, at)
         if self.scheme.spans:
             first = one_array(rows.table[FIRST]).to_numpy()
-            span_cells = SpanCells(first, at, rows.codes, keys, self._edges, self._opens())
-            fold_spans(self.state.cells, self.scheme, rows.table, span_cells, self._lifted)
+            span_cells = SpanCells(first, at, rows.codes, keys, self._edges, self.state.by_time.opens())
+            fold_spans(self.state.cells, self.scheme, rows.table, span_cells, partial(lifted_columns, self.assigners))
         elif self.scheme.by_cells:
             codes = rows.codes if self.scheme.settings.key else None
             times = rows.span if at is rows.time else None
-            columns = self._lifted(rows.table, self.scheme.partials, at)
+            columns = lifted_columns(self.assigners, self.scheme.partials, rows.table, at)
             self.state.cells.fold(at, codes, keys, self._edges, columns, times)
         if self.scheme.buffered:
             self.state.buffer.append(rows.table.select(self.state.buffer.table.column_names), rows.codes, at)
 
-    def _sound(self, rows: KeyedRows) -> KeyedRows:
-        """The rows with which no function fails; others are set aside, where that was asked for."""
-        scheme = self.scheme
-        if scheme.settings.on_error == FAIL or not len(rows.codes):
-            return rows
-        bad, reasons = poison_of(scheme, rows, self._edges, self._lifted)
-        if not len(bad):
-            return rows
-        self._intake.set_aside(rows.table.select(scheme.schema.names), bad, pa.array(reasons, pa.string()))
-        rows = rows.take(np.setdiff1d(np.arange(len(rows.codes)), bad))
-        return rows if rows.time is None else rows._replace(span=span(rows.time))
-
-    def _sound_of(self, table: pa.Table) -> pa.Table:
-        """The same of rows that have no place yet."""
-        if self.scheme.settings.on_error == FAIL:
-            return table
-        none = np.zeros(table.num_rows, np.int64)
-        rows = self._sound(KeyedRows(table.append_column(MISSED, pa.array(none)), none, None))
-        return rows.table.select(table.column_names)
-
-    def _note(self, codes: np.ndarray, at: np.ndarray) -> None:
-        """See what windows answer that rows or cells are late for, before these join the others."""
-        if self.state.revisions is not None:
-            assert isinstance(self._windows, EndedWindows)
-            self.state.revisions.note(self._windows, self._by_time, self.state.cells, self.state.buffer, codes, at)
-
-    def _lifted(
-        self, table: pa.Table, partials: Sequence[CellPartial], time: np.ndarray | None = None
-    ) -> list[LiftedColumns]:
-        """What partials lift of some rows."""
-        whole = SortedPartitions(table, (), ())
-        columns = []
-        for each in partials:
-            assigner = None if each.spec is None else self.assigners[each.spec]
-            if each.part == OWN:
-                assert assigner is not None
-                assert time is not None
-                lifted_columns = LiftedColumns(assigner.lift_own(table, time), None)
-            else:
-                selection, lifted = counted(Question(whole, each.planned.question.over))
-                values, _ = each.layout.inputs.columns("fold", lifted.columns, selection.length)
-                lifted_columns = LiftedColumns(values, selection.positions)
-            if assigner is not None and (mask := assigner.holds(table)) is not None:
-                lifted_columns = lifted_columns.among(mask)
-            columns.append(lifted_columns)
-        whole.forget()
-        return columns
-
     # The way of answers out
+
+    def _see_idle(self, clock: int | None, came: bool) -> None:
+        """Let the clock move the watermark once nothing has come for long: by as much as it has moved itself."""
+        if self._delay is not None and (moved := self.state.clock.moved(clock, self.state.watermark, came)) is not None:
+            self._see(moved)
 
     def _see(self, watermark: int) -> None:
         """Move the watermark, never back; rows that waited for it take their place."""
@@ -408,16 +335,8 @@ class Operator:
         if state.pairing is not None:  # before windows end that these may be in
             self.retake(intake.placed(intake.whole_spans(state.pairing.passed(watermark))))
         state.watermark = watermark
-        if not self.scheme.sorts or not state.waiting:
-            return
-        waiting = state.joined()
-        assert waiting.time is not None
-        ready = np.flatnonzero(waiting.time < watermark)
-        rest = np.flatnonzero(waiting.time >= watermark)
-        state.waiting = [waiting.take(rest)] if len(rest) else []
-        rows = waiting.take(ready)
-        words = [biased(waiting.time[ready])]
-        self._absorb(rows.take(argsort(words if self._arrival else [*words, *ties(rows.table)])))
+        if self.scheme.sorts and state.waiting:
+            self._absorb(state.ready(watermark, self._arrival))
 
     def _answers(self) -> pa.Table:
         """All answers that are due."""
@@ -430,7 +349,7 @@ class Operator:
         """The answers that are due, in parts where there are limits; what no window needs any more is let go."""
         upto = self.ended if self.scheme.by_time else 0
         self.state.late_count += self.forget_answered()  # partials of rows that came late
-        yield from self._revised(limits)
+        yield from self._given(self.state.revised(self._windows, limits), remember=False)
         if self.emit != "updates" and (upto is None or not self.state.positions.ends_by(upto)):
             if upto is not None:
                 self.state.positions.passes(upto)
@@ -439,20 +358,10 @@ class Operator:
             yield from self._given(self._ended_by(upto, limits), remember=False)
             self.state.positions.passes(upto)
             self.forget_answered()
-        self._let_go()
+        let_go(self.state, self._edges, self._coarse)
         if self.emit == "updates":
             yield from self._given(self._ended_by(MOST, limits), remember=True)
             self.state.updates.remembered()
-
-    def _revised(self, limits: Limits | None) -> Iterator[pa.Table]:
-        """The answers that late rows changed."""
-        state = self.state
-        if state.revisions is None:
-            return
-        assert isinstance(self._windows, EndedWindows)
-        yield from self._given(
-            state.revisions.changed(self._windows, self._by_time, state.cells, state.buffer, limits), remember=False
-        )
 
     def _given(self, parts: Iterator[WindowAnswers], remember: bool) -> Iterator[pa.Table]:
         """What is given of answers: all, or those that changed."""
@@ -477,11 +386,7 @@ class Operator:
         watermark = self.state.watermark
         if watermark is None or watermark == MOST or not self.scheme.spans:
             return watermark
-        return max(watermark - self._wait, self._by_time.passed, LEAST + 1)
-
-    def _opens(self) -> int | None:
-        """Where the first window begins that has not ended, if any has."""
-        return self._by_time.opens()
+        return max(watermark - self._wait, self.state.by_time.passed, LEAST + 1)
 
     @property
     def assigners(self) -> tuple[Assigner, ...]:
@@ -489,45 +394,11 @@ class Operator:
         return self.state.positions.assigners
 
     @property
-    def _by_time(self) -> TimePositions:
-        assert isinstance(self.state.positions, TimePositions)
-        return self.state.positions
-
-    @property
     def _wait(self) -> int:
         return self.scheme.postpone if self.state.lengths is None else self.state.lengths.postpone
 
     def _ended_by(self, upto: int, limits: Limits | None) -> Iterator[WindowAnswers]:
         return self._windows.answers(self.state.positions, self.state.cells, self.state.buffer, upto, limits)
-
-    def _let_go(self) -> None:
-        """Let go of what no window needs any more."""
-        cells, buffer = self.state.cells, self.state.buffer
-        if self.state.revisions is not None:
-            self.state.revisions.lapse(self._by_time.bygone)
-        if self.scheme.by_time and self.state.watermark is None:
-            return
-        if len(buffer):
-            buffer.compact()
-            buffer.keep(self.state.positions.needed(buffer))
-        if cells.forest is not None:
-            keys, cuts = self.state.positions.cuts()
-            cells.let_go(keys, cuts)
-        elif len(cells):
-            cells.compact()
-            cells.keep(self.state.positions.needed(cells))
-            if self._coarse is not None and len(cells):
-                self._coarsen(self._coarse)
-            self.state.positions.coarsen(cells)
-        if self.scheme.by_time and self.emit != "changes" and not self.fill:
-            self.state.forget_keys()
-
-    def _coarsen(self, edges: Edges) -> None:
-        """Make one cell of all between two starts of windows, as far as no window ends between them any more."""
-        cells = self.state.cells
-        ended = self._edges.floor(self.state.positions.reached_by(cells.key))
-        starts = edges.floor(cells.at)
-        cells.coarsen(np.where((cells.at < ended) & (starts <= cells.at), starts, cells.at))
 
     def forget_answered(self) -> int:
         """Let go of what has been answered and later rows must not join; gives how many rows that was of."""

@@ -21,9 +21,10 @@ from sash.algebra import Aggregate
 from sash.algebra.catalogue import FUNCTIONS, builtin
 from sash.algebra.catalogue.declaring import CONSTANTS
 from sash.algebra.sharing import partial_key
+from sash.engine.streams.cell_partials import BEYOND, POINTS
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.query_answers import PlannedQuery
-from sash.engine.streams.scheme import BEYOND, POINTS, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.tables import one_array
 from sash.errors import SashError
 from sash.expressions.evaluation import infer

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from sash.algebra import Aggregate
 from sash.algebra.sharing import RULES, partial_key
+from sash.engine.streams.cell_partials import POINTS
 from sash.engine.streams.cells import AT, KEY, STATE
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.logged import ROW
@@ -36,7 +37,7 @@ from sash.engine.streams.partial_columns import (
 )
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.restoring import refuse_outside
-from sash.engine.streams.scheme import FIRST, POINTS, Scheme
+from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.slice_partials import refuse_no_slices
 from sash.engine.streams.times import ticks_of
 from sash.engine.tables import as_arrow, backend_of, column_names, one_array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from sash.engine.memo import Memo
 from sash.engine.streams.assigners import assigner_of
 from sash.engine.streams.assigners.base import Assigner
 from sash.engine.streams.buffer import Buffer, StreamWindow, WindowFrame, WindowRows
+from sash.engine.streams.cell_partials import BEYOND, COVERS, ENDS, OWN, POINTS, SPREAD, CellPartial
 from sash.engine.streams.formats import PartialFormat, format_of
 from sash.engine.streams.keys import check_key
 from sash.engine.streams.partial_layouts import ObjectLayout, PartialLayout
@@ -45,18 +46,6 @@ NONE = np.zeros(0, np.int64)
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 FAR = 2**63 - 1
 FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
-POINTS = "points"  # partials of all rows of a slice
-OWN = "own"  # of what an assigner needs itself: see its ``own_partial``
-ENDS, BEYOND, COVERS, SPREAD = "ends", "beyond", "covers", "spread"  # of spans: see sash.engine.streams.span_cells
-
-
-class CellPartial(NamedTuple):
-    """A partial that cells hold, a query that says how rows are lifted to it, and of which rows of a slice it is."""
-
-    layout: PartialLayout
-    planned: PlannedQuery
-    part: str = POINTS
-    spec: int | None = None  # the extent that it is of alone, where windows merge
 
 
 @dataclass(frozen=True)

@@ -5,30 +5,31 @@ Where state is a log, too (on Spark), cells or rows are in its entries, and ``re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sash.engine.encoding import biased
 from sash.engine.sizes import total_bytes
 from sash.engine.streams.assigners.base import LEAST, MISSED, MOST, Positions
-from sash.engine.streams.buffer import Buffer
+from sash.engine.streams.assigners.by_time import TimePositions
+from sash.engine.streams.buffer import Buffer, ties
 from sash.engine.streams.cells import Cells
-from sash.engine.streams.emitting import Changes, Updates
+from sash.engine.streams.emitting import Changes, Updates, WindowAnswers
 from sash.engine.streams.filling import Fill, Filling
 from sash.engine.streams.formats import refuse_others
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.lengths import Lengths
+from sash.engine.streams.limits import Limits
 from sash.engine.streams.pairing import Pairing
 from sash.engine.streams.restoring import (
-    is_whole,
     numbers_of,
     part_of,
     refuse_outside,
-    refused,
     table_of,
     typed_of,
     watermark_of,
@@ -37,6 +38,8 @@ from sash.engine.streams.restoring import (
 from sash.engine.streams.revisions import Revisions
 from sash.engine.streams.scheme import FIRST, Scheme
 from sash.engine.streams.span_cells import AUTO, refuse_odd_spans
+from sash.engine.streams.watermark_clock import IdleClock
+from sash.kernels.sorting import argsort
 
 FEW = 1024  # keys that are not worth letting go of
 
@@ -55,7 +58,7 @@ class StreamState:
     ) -> None:
         self.scheme, self.positions, self.emit = scheme, positions, emit
         self.watermark: int | None = None
-        self.active: list[int | None] | None = None  # what the clock showed when rows last came, and the watermark then
+        self.clock = IdleClock(scheme.idle)
         self.closed = False
         self.late_count = 0
         self.late: list[pa.Table] = []
@@ -102,6 +105,38 @@ class StreamState:
         tables, codes, times, _ = zip(*self.waiting, strict=True)
         return KeyedRows(pa.concat_tables(tables), np.concatenate(codes), np.concatenate(times))
 
+    def ready(self, watermark: int, arrival: bool) -> KeyedRows:
+        """The rows before the watermark, which wait no more, by time; ``arrival`` keeps those of one time as they came.
+
+        Otherwise these are told apart by their columns.
+        """
+        waiting = self.joined()
+        assert waiting.time is not None
+        ready = np.flatnonzero(waiting.time < watermark)
+        rest = np.flatnonzero(waiting.time >= watermark)
+        self.waiting = [waiting.take(rest)] if len(rest) else []
+        rows = waiting.take(ready)
+        words = [biased(waiting.time[ready])]
+        return rows.take(argsort(words if arrival else [*words, *ties(rows.table)]))
+
+    @property
+    def by_time(self) -> TimePositions:
+        """Where its rows lie, for windows by time."""
+        assert isinstance(self.positions, TimePositions)
+        return self.positions
+
+    # Late rows, where windows stay after their answer
+
+    def note_late(self, windows: Any, codes: np.ndarray, at: np.ndarray) -> None:
+        """See what windows answer that rows or cells are late for, before these join the others."""
+        if self.revisions is not None:
+            self.revisions.note(windows, self.by_time, self.cells, self.buffer, codes, at)
+
+    def revised(self, windows: Any, limits: Limits | None) -> Iterator[WindowAnswers]:
+        """The answers that late rows changed."""
+        if self.revisions is not None:
+            yield from self.revisions.changed(windows, self.by_time, self.cells, self.buffer, limits)
+
     # As parts
 
     def parts(self) -> dict[str, Any]:
@@ -118,8 +153,7 @@ class StreamState:
             parts |= {"waiting": waiting.table, "waiting codes": waiting.codes, "waiting time": waiting.time}
         if self.pairing is not None:
             parts["halves"] = self.pairing.waiting
-        if self.scheme.idle is not None:
-            parts["active"] = self.active
+        parts |= self.clock.parts()
         if self.lengths is not None:
             parts |= {"lengths": self.lengths.counts, "longer": self.lengths.longer}
         return parts
@@ -166,8 +200,7 @@ class StreamState:
             self.pairing.waiting = table_of(parts, "halves", scheme.schema)
         if self.lengths is not None:
             self.lengths.restore(parts)
-        if self.scheme.idle is not None:
-            self.active = _active_of(parts)
+        self.clock.restore(parts)
 
     def restore_rest(self, parts: dict[str, Any], keyed: bool) -> None:
         """Go on with all that is neither cells nor rows."""
@@ -236,15 +269,3 @@ def with_further(scheme: Scheme, columns: pa.Schema) -> pa.Schema:
 def columns_of(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """These columns, or one of nothing, for the number of rows."""
     return table.select(list(names)) if names else pa.table({"": pa.nulls(table.num_rows)})
-
-
-def _active_of(parts: dict[str, Any]) -> list[int | None] | None:
-    """When rows last came, where that is known: not before the clock mattered."""
-    active = parts.get("active")
-    if active is None:
-        return None
-    if not isinstance(active, list) or len(active) != 2 or not is_whole(active[0]):
-        raise refused("active", "a time and a watermark", "another thing")
-    if active[1] is not None and not is_whole(active[1], LEAST + 1):
-        raise refused("active", "a time and a watermark", "another thing")
-    return active

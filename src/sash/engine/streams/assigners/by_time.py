@@ -6,7 +6,7 @@ They share slices, the watermark and the state, and so go together on a board.
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -119,9 +119,13 @@ class TimePositions(Positions):
 
     def forget_answered(self, cells: Any, buffer: Any) -> int:
         """Let go of what is of windows that have been answered, as far as later rows would join it."""
-        if self.passed == LEAST:
+        if self.passed == LEAST or not self._merging:
             return 0
-        return max(each.forget_answered(cells, buffer, self.passed) for each in self.assigners)
+        return max(each.forget_answered(cells, buffer, self.passed) for each in self._merging)
+
+    @cached_property
+    def _merging(self) -> list[EventTimeAssigner]:
+        return [each for each in self.assigners if each.merges]
 
     def coarsen(self, cells: Any) -> None:
         """Make fewer cells, where those of one extent need no more."""
