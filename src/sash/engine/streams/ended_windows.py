@@ -22,8 +22,9 @@ from sash.engine.streams.forest_answers import answers_of
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.query_answers import PlannedQuery, answer_of_rows
-from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, swept_type
+from sash.engine.streams.timed_stream import FIRST
 from sash.errors import SashError, column_named
 from sash.kernels.sorting import argsort
 

@@ -14,9 +14,9 @@ from sash.engine.streams.cells import Cells
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.lateness import Late, late_rows, late_spans
 from sash.engine.streams.poison import PoisonSieve
-from sash.engine.streams.scheme import FIRST
 from sash.engine.streams.span_cells import moments_of
 from sash.engine.streams.state import StreamState, columns_of
+from sash.engine.streams.timed_stream import FIRST
 from sash.engine.streams.times import ticks_of
 from sash.engine.tables import one_array
 from sash.errors import column_named

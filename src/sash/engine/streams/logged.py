@@ -24,10 +24,11 @@ from sash.engine.streams.lateness import missed_by
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.packing import table_of
 from sash.engine.streams.restoring import positions_of, refuse_columns, refused
-from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sharding import Share
 from sash.engine.streams.span_cells import refuse_odd_spans
 from sash.engine.streams.state import columns_of, with_further
+from sash.engine.streams.timed_stream import FIRST
 from sash.engine.streams.times import ticks_of
 from sash.engine.value_words import hashes_of
 from sash.expressions.evaluation import evaluate

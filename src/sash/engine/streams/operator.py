@@ -31,10 +31,11 @@ from sash.engine.streams.letting_go import let_go
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.packing import packed, unpacked
 from sash.engine.streams.revisions import check_lateness
-from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.slice_partials import PARTIALS, SlicePartials, slice_positions
 from sash.engine.streams.span_cells import SpanCells
 from sash.engine.streams.state import StreamState
+from sash.engine.streams.timed_stream import FIRST
 from sash.engine.streams.times import as_ticks
 from sash.engine.streams.watermark_clock import clock_shown
 from sash.engine.tables import one_array

@@ -37,8 +37,9 @@ from sash.engine.streams.partial_columns import (
 )
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.restoring import refuse_outside
-from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.slice_partials import refuse_no_slices
+from sash.engine.streams.timed_stream import FIRST
 from sash.engine.streams.times import ticks_of
 from sash.engine.tables import as_arrow, backend_of, column_names, one_array
 from sash.errors import SashError, column_named

@@ -25,13 +25,12 @@ from sash.engine.streams.assigners.base import Assigner
 from sash.engine.streams.buffer import Buffer, StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.cell_partials import BEYOND, COVERS, ENDS, OWN, POINTS, SPREAD, CellPartial
 from sash.engine.streams.formats import PartialFormat, format_of
-from sash.engine.streams.keys import check_key
 from sash.engine.streams.partial_layouts import ObjectLayout, PartialLayout
-from sash.engine.streams.queries import Query, Settings
+from sash.engine.streams.queries import Query
 from sash.engine.streams.query_answers import Folding, PlannedQuery
+from sash.engine.streams.timed_stream import TimedStream
 from sash.errors import SashError, column_named
-from sash.expressions.binding import bind, check_names
-from sash.expressions.columns import Column, Expression, Foreign
+from sash.expressions.binding import check_names
 from sash.expressions.evaluation import infer
 from sash.expressions.parsing import as_predicate
 from sash.kernels.sealing import making
@@ -39,52 +38,31 @@ from sash.planner.techniques import TECHNIQUES
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.extents import microseconds
 from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
-from sash.windows.intervals import Interval
 from sash.windows.over import Over
 
 NONE = np.zeros(0, np.int64)
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 FAR = 2**63 - 1
-FIRST = "__sash_first"  # the column of first moments in rows of spans on their way
 
 
 @dataclass(frozen=True)
-class Scheme:
+class Scheme(TimedStream):
     """Queries over a stream of some columns."""
 
-    schema: pa.Schema
-    settings: Settings
     queries: tuple[Query, ...]
     known: tuple[PlannedQuery, ...] = field(default=(), repr=False, compare=False)  # the first queries, as planned
     known_specs: dict[Any, int] = field(default_factory=dict, repr=False, compare=False)  # and numbers of their extents
 
     def __post_init__(self) -> None:
-        names = self.schema.names
-        spans = self.settings.spans
-        if spans is not None and (own := [name for name in names if name in (FIRST, SHARE, SPENT)]):
-            raise SashError(f"a stream of spans cannot have a column {own[0]}, which Sash adds itself; rename it")
         if not self.known:
-            named = [("time" if spans is None else "span", self.settings.time)]
-            named += [] if spans is None else [("span", spans.start), ("pair", spans.pair)]
-            for argument, each in (*named, *(("key", key) for key in self.settings.key)):
-                if each is not None:
-                    with column_named(argument):
-                        check_names(each, names)
-            for name, key in zip(self.key_names, self.settings.key, strict=True):
-                check_key(name, infer(key, self.schema))
-            if self.settings.time is not None:
-                _ = self.unit
-            if spans is not None and self._moments(spans.start, "span") != self.time_type:
-                raise SashError(f"span must be two columns of one type, got {spans.start} of type "
-                                f"{infer(spans.start, self.schema)} and {spans.end} of type "
-                                f"{infer(spans.end, self.schema)}; cast one to the other's")  # fmt: skip
+            self.check_columns()
         for query in self.queries[len(self.known) :]:
             self._check_kind(query)
             with column_named(query.name):
                 self._check_weights(query.call)
                 for each in arguments_of(Over(query.call, _anywhere())):
                     if str(each) not in (SHARE, SPENT):
-                        check_names(each, names)
+                        check_names(each, self.schema.names)
         _ = self.planned
 
     def plus(self, queries: tuple[Query, ...]) -> Scheme:
@@ -113,13 +91,7 @@ class Scheme:
                 f"the queries of a stream must have windows of one kind, got {first.kind} in "
                 f"{self.queries[0].name} and {mine.kind} in {query.name}; use two streams"
             )
-        if not mine.holds_spans and settings.spans is not None:
-            raise SashError(f"range must be by time for events that last, such as '15 minutes', got {query.extent}")
         mine.check()
-        if not mine.by_time and settings.offset:
-            raise SashError(f"offset is for windows by time, got {settings.offset} for windows by {mine.kind}")
-        if settings.lateness is not None:
-            self._check_lateness(mine)
         if settings.watermark is not None and settings.time is None:
             raise SashError("watermark needs time=, the column that it is behind")
         mine.check_beside(first)
@@ -134,24 +106,10 @@ class Scheme:
         """Whether cells say which windows there are; otherwise rows that are buffered do."""
         return bool(self.folded or self.spans or self.merging)
 
-    def _check_lateness(self, mine: Assigner) -> None:
-        """Refuse windows that cannot be answered again."""
-        if self.spans:
-            raise SashError("lateness is for events of one moment, got span=, with which postpone= says how long "
-                            "windows wait")  # fmt: skip
-        if not mine.by_time or mine.grid is None:
-            raise SashError(f"lateness needs windows that are known by their ends, such as those by time, got "
-                            f"{mine.kind} windows")  # fmt: skip
-
     def _check_weights(self, call: Call) -> None:
         """Refuse what only events that last have, where there are none."""
         if call.of_spans and not self.spans:
             raise SashError(f'{call} is for events that last: give span=("start", "end") in the place of time')
-
-    @property
-    def spans(self) -> bool:
-        """Whether events last."""
-        return self.settings.spans is not None
 
     @cached_property
     def query_schema(self) -> pa.Schema:
@@ -159,83 +117,6 @@ class Scheme:
         if not self.spans:
             return self.schema
         return pa.schema([*self.schema, *(pa.field(name, pa.float64()) for name in (SHARE, SPENT))])
-
-    @cached_property
-    def postpone(self) -> int:
-        """How long after their ends windows wait, as far as that is fixed."""
-        interval = self.settings.spans.postpone if self.settings.spans else None
-        return self.ticks("postpone", interval) if isinstance(interval, Interval) else 0
-
-    @cached_property
-    def longest(self) -> int | None:
-        """How long a span may be."""
-        interval = self.settings.spans.longest if self.settings.spans else None
-        return None if interval is None else self.ticks("longest", interval)
-
-    @cached_property
-    def key_names(self) -> tuple[str, ...]:
-        """The names of the key's columns in the answers."""
-        named = self.settings.names or (None,) * len(self.settings.key)
-        names = tuple(name or _named(key, self.schema.names)
-                      for name, key in zip(named, self.settings.key, strict=True))  # fmt: skip
-        if len(set(names)) < len(names):
-            raise SashError(f"key must name different columns, got {', '.join(names)}")
-        if "window_end" in names:
-            raise SashError("key must not be named window_end, as the ends of windows are; rename the column")
-        return names
-
-    @cached_property
-    def key_types(self) -> tuple[pa.DataType, ...]:
-        """The types of the key's columns."""
-        return tuple(infer(key, self.schema) for key in self.settings.key)
-
-    @cached_property
-    def time_type(self) -> pa.DataType:
-        """The type of event times as answers show them: a timestamp of microseconds, or of nanoseconds."""
-        if self.settings.time is None:
-            return pa.timestamp("us")
-        return self._moments(self.settings.time, "span" if self.spans else "time")
-
-    def _moments(self, column: Expression, argument: str) -> pa.DataType:
-        dtype = infer(column, self.schema)
-        if pa.types.is_date(dtype):
-            return pa.timestamp("us")
-        if not pa.types.is_timestamp(dtype):
-            what = "two columns" if self.spans else "a column"
-            raise SashError(f"{argument} must be {what} of timestamps or dates, got {column} of type {dtype}")
-        return pa.timestamp("ns" if dtype.unit == "ns" else "us", dtype.tz)
-
-    @property
-    def unit(self) -> str:
-        """The unit of event times."""
-        return str(self.time_type.unit)
-
-    def ticks(self, argument: str, interval: Interval) -> int:
-        """How many units of event time an interval is."""
-        ticks = microseconds(argument, interval) * PER_MICROSECOND[self.unit]
-        if abs(ticks) >= 2**60:
-            raise SashError(f"{argument} must be within reach of {self.time_type}, got {interval}")
-        return ticks
-
-    @cached_property
-    def lateness(self) -> int:
-        """How long windows stay after their answer."""
-        return 0 if self.settings.lateness is None else self.ticks("lateness", self.settings.lateness)
-
-    @cached_property
-    def ahead(self) -> int:
-        """How far in the future times may be, where that matters."""
-        return 0 if self.settings.ahead is None else self.ticks("ahead", self.settings.ahead)
-
-    @cached_property
-    def idle(self) -> int | None:
-        """How long nothing comes until the clock moves the watermark; None where it does not."""
-        return None if self.settings.idle is None else self.ticks("idle", self.settings.idle)
-
-    @cached_property
-    def delay(self) -> int | None:
-        """How far the watermark is behind the latest event; None where it is not moved by events."""
-        return None if self.settings.watermark is None else self.ticks("watermark", self.settings.watermark)
 
     @cached_property
     def specs(self) -> dict[Any, int]:
@@ -493,15 +374,6 @@ def _meant(function: Any) -> Any:
     if isinstance(function, Aggregate):
         return function.origin or making(function)
     return function.name, function.parameters
-
-
-def _named(key: Expression, names: Sequence[str]) -> str:
-    if isinstance(key, Foreign):
-        raise SashError(f"key must be a name or an expression made with sash.col, got {key}")
-    assert isinstance(key, Column)
-    bound = bind(key, names)
-    paths = getattr(bound, "path", None)
-    return paths[-1] if paths else str(bound)
 
 
 def _anywhere() -> Any:

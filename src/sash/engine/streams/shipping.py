@@ -20,8 +20,9 @@ from sash.engine.streams.limits import Limits
 from sash.engine.streams.logged import folds_cells
 from sash.engine.streams.operator import Operator
 from sash.engine.streams.packing import table_bytes, table_of
-from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sharding import Share, shards_of
+from sash.engine.streams.timed_stream import FIRST
 from sash.engine.tables import one_array
 from sash.engine.value_words import hashes_of
 from sash.expressions.evaluation import evaluate

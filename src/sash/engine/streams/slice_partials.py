@@ -18,7 +18,8 @@ from sash.engine.streams.emitting import WindowAnswers
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.partial_columns import END, FIRSTS, START, TIMES, VALUES, as_column, cell_columns, row_columns
-from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.timed_stream import FIRST
 from sash.engine.tables import one_array
 from sash.errors import SashError
 from sash.kernels.slices.due import bounds_of

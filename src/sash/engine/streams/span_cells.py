@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.restoring import positions_of, refused
-from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.timed_stream import FIRST
 from sash.engine.streams.times import ticks_of
 from sash.expressions.evaluation import evaluate
 from sash.kernels.slices.runs import Runs, most, runs_of, too_many

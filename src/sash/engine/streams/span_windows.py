@@ -18,8 +18,9 @@ from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.query_answers import PlannedQuery, answer_of_rows
-from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_cells import SpanCells
+from sash.engine.streams.timed_stream import FIRST
 from sash.engine.tables import one_array
 from sash.expressions.evaluation import predicate
 from sash.expressions.parsing import as_predicate

@@ -36,8 +36,9 @@ from sash.engine.streams.restoring import (
     whole_of,
 )
 from sash.engine.streams.revisions import Revisions
-from sash.engine.streams.scheme import FIRST, Scheme
+from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_cells import AUTO, refuse_odd_spans
+from sash.engine.streams.timed_stream import FIRST
 from sash.engine.streams.watermark_clock import IdleClock
 from sash.kernels.sorting import argsort
 

@@ -24,6 +24,7 @@ import pyarrow as pa
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.queries import Settings
 from sash.engine.streams.restoring import refused
+from sash.errors import SashError
 from sash.kernels.slices.due import bounds_of
 from sash.windows.grids import CalendarGrid, Grid
 from sash.windows.intervals import Interval
@@ -116,7 +117,22 @@ class Assigner(ABC):
 
     def check(self) -> None:
         """Refuse what does not go with the stream's columns or settings."""
-        return
+        settings = self.stream.settings
+        if settings.spans is not None and not self.holds_spans:
+            raise SashError(f"range must be by time for events that last, such as '15 minutes', got {self.extent}")
+        if settings.offset and not self.by_time:
+            raise SashError(f"offset is for windows by time, got {settings.offset} for windows by {self.kind}")
+        if settings.lateness is not None:
+            self.check_lateness()
+
+    def check_lateness(self) -> None:
+        """Refuse windows that cannot be answered again."""
+        if self.stream.settings.spans is not None:
+            raise SashError("lateness is for events of one moment, got span=, with which postpone= says how long "
+                            "windows wait")  # fmt: skip
+        if not self.by_time or self.grid is None:
+            raise SashError(f"lateness needs windows that are known by their ends, such as those by time, got "
+                            f"{self.kind} windows")  # fmt: skip
 
     def check_beside(self, first: Assigner) -> None:
         """Refuse what does not go with the first extent of the board, which has the same positions."""

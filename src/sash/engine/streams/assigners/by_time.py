@@ -190,6 +190,7 @@ class EventTimeAssigner(Assigner):
         """Refuse a stream without event times."""
         if self.stream.settings.time is None:
             raise SashError(f"time must be given for windows by {self.kind}, such as {self.extent}; got None")
+        super().check()
 
     @property
     @abstractmethod

@@ -168,6 +168,7 @@ class DeltaAssigner(Assigner):
 
     def check(self) -> None:
         """Refuse a column that has no distances."""
+        super().check()
         with column_named("range"):
             column, dtype = self.extent.column, self.end_type
             if not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)):

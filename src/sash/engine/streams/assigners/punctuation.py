@@ -85,6 +85,7 @@ class PunctuationAssigner(Assigner):
 
     def check(self) -> None:
         """Refuse what is no condition."""
+        super().check()
         with column_named("range"):
             condition, schema = self.extent.condition, self.stream.schema
             check_names(condition, schema.names)
