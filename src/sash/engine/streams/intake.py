@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sash.engine.streams.assigners.base import LEAST, MISSED
-from sash.engine.streams.assigners.by_time import Behind, Missed
+from sash.engine.streams.assigners.by_time import Arriving, Behind, Missed
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.lateness import Late, late_rows, late_spans
@@ -144,17 +144,16 @@ class Intake:
         """Which rows of a batch are of no session, by all that have come by now."""
         least, most = self.scheme.reach
         placed = (time >= least) & (time <= most) if known is None else known & (time >= least) & (time <= most)
-        codes, time = self._coded(table), np.where(placed, time, 0)
+        time = np.where(placed, time, 0)
+        rows = Arriving(table, self._coded(table), time, placed)
         assigners: list[Any] = list(self.state.positions.assigners)
         bits, gapless = np.zeros(len(time), np.int64), np.ones(len(time), np.bool_)
         for spec in self.scheme.merging:
-            ends, lasting = assigners[spec].reach(table, time)
-            some = placed if lasting is None else placed & lasting
-            late = assigners[spec].late(self.standing(), codes, time, ends, some, self.state.watermark)
+            late, able = assigners[spec].joining(self.standing(), rows, self.state.watermark)
             bits |= late.astype(np.int64) << spec
-            if lasting is not None:
-                bits |= (~lasting).astype(np.int64) << spec
-            gapless &= False if lasting is None else ~lasting
+            if able is not None:
+                bits |= (~able).astype(np.int64) << spec
+            gapless &= False if able is None else ~able
             assigners[spec] = JudgedSessions(late)
         alone = len(self.scheme.merging) == len(assigners) and gapless.any()
         return Judged(assigners, bits, gapless if alone else None)

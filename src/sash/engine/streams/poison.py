@@ -16,15 +16,13 @@ from sash.engine.streams.cell_partials import lifted_columns
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.keyed_rows import KeyedRows
 from sash.engine.streams.query_answers import answer_of_rows
-from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.scheme import EVERYTHING, Scheme
 from sash.errors import SashError
 from sash.expressions.evaluation import evaluate
 from sash.kernels.slices.assigning import span
-from sash.windows import Window
 from sash.windows.over import Over
 from sash.windows.slicers import Edges
 
-ANYWHERE = Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
 FAIL, ASIDE = "fail", "aside"
 
 
@@ -90,7 +88,7 @@ def ask_rows(scheme: Scheme, table: pa.Table) -> None:
             buffer.append(table, np.zeros(len(rows), np.int64), rows)
             answer_of_rows(WindowRows(buffer.compact()), planned, rows, rows + 1)
             continue
-        for each in arguments_of(Over(planned.query.call, ANYWHERE)):
+        for each in arguments_of(Over(planned.query.call, EVERYTHING)):
             if str(each) not in scheme.schema.names:
                 arguments[str(each)] = each
     for each in arguments.values():

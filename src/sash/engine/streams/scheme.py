@@ -35,6 +35,7 @@ from sash.expressions.evaluation import infer
 from sash.expressions.parsing import as_predicate
 from sash.kernels.sealing import making
 from sash.planner.techniques import TECHNIQUES
+from sash.windows import Window
 from sash.windows.bounds import MONOTONIC, Bounds
 from sash.windows.extents import microseconds
 from sash.windows.grids import PER_MICROSECOND, CalendarGrid, Grid
@@ -43,6 +44,7 @@ from sash.windows.over import Over
 NONE = np.zeros(0, np.int64)
 PARTS = ("lift", "combine", "lower", "inverse", "finish", "empty")  # what makes the answers of two aggregates the same
 FAR = 2**63 - 1
+EVERYTHING = Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Scheme(TimedStream):
             self._check_kind(query)
             with column_named(query.name):
                 self._check_weights(query.call)
-                for each in arguments_of(Over(query.call, _anywhere())):
+                for each in arguments_of(Over(query.call, EVERYTHING)):
                     if str(each) not in (SHARE, SPENT):
                         check_names(each, self.schema.names)
         _ = self.planned
@@ -342,7 +344,7 @@ class Scheme(TimedStream):
         """The columns of the stream that are kept of a row that waits or is buffered."""
         wanted: set[str] = set()
         for query in self.queries:
-            for each in arguments_of(Over(query.call, _anywhere())):
+            for each in arguments_of(Over(query.call, EVERYTHING)):
                 wanted |= check_names(each, self.query_schema.names)
         for part in (column for each in self.assigners for column in each.columns):
             wanted |= check_names(part, self.schema.names)
@@ -374,9 +376,3 @@ def _meant(function: Any) -> Any:
     if isinstance(function, Aggregate):
         return function.origin or making(function)
     return function.name, function.parameters
-
-
-def _anywhere() -> Any:
-    from sash.windows import Window
-
-    return Window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)

@@ -42,6 +42,25 @@ class Missed(NamedTuple):
     last: np.ndarray
 
 
+class Arriving(NamedTuple):
+    """Rows of a batch as they come, with the numbers of their keys, their times, and which have a place by these."""
+
+    table: pa.Table
+    codes: np.ndarray
+    time: np.ndarray
+    placed: np.ndarray
+
+
+class Joining(NamedTuple):
+    """Of each row of a batch, whether it is late for a window that it would join, and whether it can join any.
+
+    None says that all can.
+    """
+
+    late: np.ndarray
+    able: np.ndarray | None
+
+
 class TimePositions(Positions):
     """Positions are ticks of event time, the same for all keys."""
 
@@ -180,7 +199,9 @@ class EventTimeAssigner(Assigner):
       ``last_ends`` gives MOST, as only rows to come decide, and ``needed`` says which rows a window still waits for.
       ``cuts`` may be a grid that is as fine as rows of one cell must be near each other. A row that joins two windows
       needs nothing: they are found anew. What must be remembered of windows that were answered is kept by a copy
-      (``opened``, ``parts``, ``restore``).
+      (``opened``, ``parts``, ``restore``), or by the cells: ``own_partial`` and ``lift_own`` are what these have of
+      the windows themselves, ``forget_answered`` takes out what rows to come must not join, ``holds`` says which
+      buffered rows are left, ``joining`` which rows come too late, and ``coarsen`` what may be put together.
     """
 
     positions: ClassVar[type[Positions]] = TimePositions
@@ -267,6 +288,10 @@ class EventTimeAssigner(Assigner):
     def needed(self, store: Any, passed: int) -> np.ndarray:
         """Which cells or rows a window may hold that ends after a time."""
         return self.last_ends(store.at) > passed
+
+    def joining(self, cells: Any, rows: Arriving, watermark: int | None) -> Joining:
+        """Which rows are of windows that have ended, with all that came by now; of windows that merge."""
+        return Joining(np.zeros(len(rows.time), np.bool_), None)
 
     def forget_answered(self, cells: Any, buffer: Any, upto: int) -> int:
         """Let go of what is of windows that end up to a time, where rows may join these; gives how many rows it had."""

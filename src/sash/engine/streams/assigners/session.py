@@ -17,7 +17,7 @@ import pyarrow as pa
 from sash.algebra import Aggregate
 from sash.engine.encoding import biased
 from sash.engine.streams.assigners.base import LEAST, MISSED, MOST, NONE, OwnPartial, SortedStore
-from sash.engine.streams.assigners.by_time import Behind, EventTimeAssigner, Missed
+from sash.engine.streams.assigners.by_time import Arriving, Behind, EventTimeAssigner, Joining, Missed
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.tables import one_array
 from sash.errors import SashError, column_named
@@ -160,33 +160,27 @@ class SessionAssigner(EventTimeAssigner):
         gaps = np.where(known, np.minimum(gaps, MOST - 1 - np.maximum(time, 0)), 1)
         return Reach(time + gaps, None if known.all() else known)
 
-    def late(
-        self,
-        cells: Any,
-        codes: np.ndarray,
-        time: np.ndarray,
-        reach: np.ndarray,
-        some: np.ndarray,
-        watermark: int | None,
-    ) -> np.ndarray:
-        """Which rows of a batch, of some that may be, are of sessions that have ended, with all that came by now."""
-        out = np.zeros(len(codes), np.bool_)
-        doubted = codes[some & (reach <= watermark)] if watermark is not None else NONE
+    def joining(self, cells: Any, rows: Arriving, watermark: int | None) -> Joining:
+        """Which rows are of sessions that have ended, with all that came by now, and which have a gap."""
+        ends, known = self.reach(rows.table, rows.time)
+        some = rows.placed if known is None else rows.placed & known
+        late = np.zeros(len(rows.time), np.bool_)
+        doubted = rows.codes[some & (ends <= watermark)] if watermark is not None else NONE
         if not len(doubted):
-            return out
+            return Joining(late, known)
         doubted = np.unique(doubted)
-        rows = np.flatnonzero(some & np.isin(codes, doubted))
+        asked = np.flatnonzero(some & np.isin(rows.codes, doubted))
         pieces = self.pieces(cells)
         near = np.flatnonzero(np.isin(pieces.key, doubted))
-        key = np.concatenate([pieces.key[near], codes[rows]])
-        first = np.concatenate([pieces.first[near], time[rows]])
-        ends = np.concatenate([pieces.of.ends[pieces.of.which[near]], reach[rows]])
+        key = np.concatenate([pieces.key[near], rows.codes[asked]])
+        first = np.concatenate([pieces.first[near], rows.time[asked]])
+        ends = np.concatenate([pieces.of.ends[pieces.of.which[near]], ends[asked]])
         order = argsort([key.view(np.uint64), biased(first)]).astype(np.int64)
         sessions = joined(key[order], first[order], ends[order])
-        late = np.zeros(len(key), np.bool_)
-        late[order] = sessions.ends[sessions.which] <= watermark
-        out[rows] = late[len(near) :]
-        return out
+        over = np.zeros(len(key), np.bool_)
+        over[order] = sessions.ends[sessions.which] <= watermark
+        late[asked] = over[len(near) :]
+        return Joining(late, known)
 
     def missed(self, rows: Behind) -> Missed:
         """Nothing that times alone would tell."""
