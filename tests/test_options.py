@@ -37,8 +37,17 @@ def test_skew_takes_nothing_but_auto_and_booleans(given):
     assert options.skew == "auto"
 
 
+@pytest.mark.parametrize("given", ["Europe/Nowhere", "", 3, b"UTC"])
+def test_a_zone_is_one_of_the_time_zone_database(given):
+    with pytest.raises(SashError, match="zone must be a time zone such as 'Europe/Berlin', or None, got"):
+        options.zone = given
+    assert options.zone is None
+    with options.set(zone="+05:30"):
+        assert options.zone == "+05:30"
+
+
 def test_an_unknown_option_is_refused():
-    with pytest.raises(SashError, match="there is no option 'memroy'; the options are memory, skew, shards"):
+    with pytest.raises(SashError, match="there is no option 'memroy'; the options are memory, skew, shards, zone"):
         options.memroy = 1
     with pytest.raises(SashError, match="there is no option 'memroy'"):
         _ = options.memroy
@@ -50,10 +59,10 @@ def test_an_unknown_option_is_refused():
 
 def test_options_are_what_they_were_after_a_block():
     with options.set(memory="1g", skew=True):
-        assert repr(options) == "sash.options: memory=1073741824, skew=True, shards=None"
+        assert repr(options) == "sash.options: memory=1073741824, skew=True, shards=None, zone=None"
     with pytest.raises(ZeroDivisionError), options.set(memory="1g", skew=True):
         _ = 1 / 0
-    assert repr(options) == "sash.options: memory=None, skew='auto', shards=None"
+    assert repr(options) == "sash.options: memory=None, skew='auto', shards=None, zone=None"
     assert {"memory", "skew", "budget", "set"} <= set(dir(options))
 
 

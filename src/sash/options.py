@@ -9,17 +9,21 @@
 ``shards``
     In how many parts a continuous query on Spark keeps its keys. None, the default, is as many as
     ``spark.sql.shuffle.partitions``. The number stays with a query's checkpoint.
+``zone``
+    The time zone of streams and of RANGE frames by days and months that name none with ``zone=`` or ``.zone()``, such
+    as ``"Europe/Berlin"``. None, the default, is the zone of the column, and for streams elapsed time. What is built
+    keeps the zone of then.
 
 >>> import sash
 >>> sash.options.memory = "512 MB"
 >>> sash.options
-sash.options: memory=536870912, skew='auto', shards=None
+sash.options: memory=536870912, skew='auto', shards=None, zone=None
 >>> sash.options.memory = None
 >>> with sash.options.set(memory="2g", skew=False):
 ...     sash.options
-sash.options: memory=2147483648, skew=False, shards=None
+sash.options: memory=2147483648, skew=False, shards=None, zone=None
 >>> sash.options
-sash.options: memory=None, skew='auto', shards=None
+sash.options: memory=None, skew='auto', shards=None, zone=None
 """
 
 from __future__ import annotations
@@ -38,6 +42,7 @@ from sash.errors import SashError
 memory: int | str | None
 skew: bool | str
 shards: int | None
+zone: str | None
 
 SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
 STEPS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -115,6 +120,21 @@ def _shards(value: Any) -> int | None:
     raise SashError(f"shards must be a whole number from 1 to 100,000, or None, got {value!r}")
 
 
+def _zone(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and value:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        try:
+            pc.local_timestamp(pa.scalar(0, pa.timestamp("s", value)))
+            return value
+        except pa.ArrowInvalid:  # no such zone
+            pass
+    raise SashError(f"zone must be a time zone such as 'Europe/Berlin', or None, got {value!r}")
+
+
 def _addresses() -> int | None:
     """Bytes of addresses that this process may map; None where there is no limit."""
     limits = [int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1")) << 20]
@@ -151,8 +171,8 @@ def _machine() -> int:
     return min(size for size in sizes if size > 0)
 
 
-_CHECKS = {"memory": _memory, "skew": _skew, "shards": _shards}
-_chosen: dict[str, Any] = {"memory": None, "skew": "auto", "shards": None}
+_CHECKS = {"memory": _memory, "skew": _skew, "shards": _shards, "zone": _zone}
+_chosen: dict[str, Any] = {"memory": None, "skew": "auto", "shards": None, "zone": None}
 
 
 class _Options(ModuleType):

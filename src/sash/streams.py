@@ -49,6 +49,7 @@ def stream(
         pair: a column of ids, where the start and the end of a span come in rows of their own.
         zone: the time zone whose clocks say when windows of days, weeks (from Monday) and months begin, such as
             ``"Europe/Berlin"``: a day has 23 or 25 hours where clocks change. Hours and less are time that passes.
+            Without it, ``sash.options.zone``, if that is set.
         lateness: how long windows stay after their answer, such as ``"1 hour"``: a late row that changes it has it
             given again, with a higher ``revision``, a column that answers then have. Rows later than that are late.
         ahead: how far behind the clock the future begins, such as ``"1 day"``: rows whose time is later than that

@@ -86,3 +86,30 @@ def test_frames_of_another_table_take_a_zone():
 def test_bad_input_is_named(make, sentence):
     with pytest.raises(SashError, match=sentence):
         make(Window.orderBy("ts"))
+
+
+def test_the_zone_of_the_options_is_that_of_frames_and_streams_that_name_none():
+    start = datetime(2026, 10, 24, 22, tzinfo=UTC)
+    hours = pa.table({"ts": pa.array([start + timedelta(hours=k) for k in range(49)], pa.timestamp("us", "UTC"))})
+    window, text = Window.orderBy("ts").rangeBetween, "select count(*) over (order by ts {}) as n from hours"
+    day = "range between interval 1 day preceding and current row"
+
+    def counts(over):
+        return max(sash.withColumns(hours, {"n": sf.count().over(over)})["n"].to_pylist())
+
+    def days(**zone):
+        return sash.stream(hours, time="ts", **zone).query("n", sf.count(), range="1 day").results()["n"].to_pylist()
+
+    with sash.options.set(zone="Europe/Berlin"):
+        before = window("-1 day", 0)
+        assert counts(before.zone("UTC")) == counts(Window.zone("UTC").orderBy("ts").rangeBetween("-1 day", 0)) == 25
+        assert counts(window("-24 hours", 0)) == 25
+        assert counts(Window.orderBy("ts").rowsBetween(-1, 0)) == 2
+        assert max(sash.sql(text.format(day), hours=hours, engine="local")["n"].to_pylist()) == 26
+        assert days() == days(zone="Europe/Berlin") == [25, 24]
+        assert days(zone="UTC") == [2, 24, 23]
+        board = sash.stream(hours, time="ts").query("n", sf.count(), range="1 day")
+    assert counts(before) == 26
+    assert board.results()["n"].to_pylist() == [25, 24]
+    assert counts(window("-1 day", 0)) == 25
+    assert days() == [2, 24, 23]

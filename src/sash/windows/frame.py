@@ -10,6 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from sash import options
 from sash.errors import SashError
 from sash.expressions.columns import Column, Foreign, as_column
 from sash.libraries import is_pyspark
@@ -154,6 +155,8 @@ def as_bound(bound: Any, side: str, kind: str) -> Bound:
         raise SashError(f"{method} must be a whole number or a column, got {_shown(bound)}")
     if isinstance(bound, str):
         offset = Interval.parse(bound, method)
+    if isinstance(offset, Interval) and (offset.months or offset.days):
+        offset = replace(offset, zone=offset.zone or options.zone)
     if offset is None or (isinstance(offset, Decimal) and not offset.is_finite()):
         raise SashError(
             f"{method} must be a number, a timedelta, an interval such as '-5 minutes' or a column, got {_shown(bound)}"

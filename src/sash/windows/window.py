@@ -86,7 +86,8 @@ class WindowSpec:
     def zone(self, name: str) -> WindowSpec:
         """Let days and months of a range be those of a zone's clocks: 23 or 25 hours where these change.
 
-        Without it they are those of the zone that the order key has; times without one are taken to be in UTC.
+        Without it they are those of ``sash.options.zone``, or of the zone that the order key has; times without one
+        are taken to be in UTC.
 
         >>> Window.orderBy("ts").rangeBetween("-1 day", 0).zone("Europe/Berlin").frame
         range between 1 day preceding and current row in Europe/Berlin

@@ -49,6 +49,14 @@ def stream(**settings):
         (lambda: stream().query("q", "max(v)", range="1 hour"), 'aggregate must be such as sf.max\\("load"\\), got'),
         (lambda: stream().query("", sf.max("v"), range="1 hour"), "the name of a query must be a non-empty string"),
         (lambda: stream().query("window_end", sf.max("v"), range=1), "must be its own, got 'window_end'"),
+        (lambda: stream(time="ts", lateness="1 hour").query("revision", sf.max("v"), range="1 hour"),
+         "must be its own, got 'revision'"),
+        (
+            lambda: sash.stream(
+                SCHEMA.append(pa.field("revision", pa.int64())), time="ts", key="revision", lateness="1 hour"
+            ).query("n", sf.count(), range="1 hour"),
+            "key must not be named revision",
+        ),
         (lambda: stream(key="k").query("k", sf.max("v"), range="1 hour"), "must be its own, got 'k', which is taken"),
         (lambda: stream().query({}, range="1 hour"), "at least one aggregate"),
         (lambda: stream().query({"a": sf.count()}, sf.count(), range="1 hour"), "got both"),

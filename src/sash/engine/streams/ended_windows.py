@@ -21,6 +21,7 @@ from sash.engine.streams.forest import Forest
 from sash.engine.streams.forest_answers import answers_of
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
+from sash.engine.streams.queries import REVISION, WINDOW_END
 from sash.engine.streams.query_answers import PlannedQuery, answer_of_rows
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, swept_type
@@ -28,7 +29,6 @@ from sash.engine.streams.timed_stream import FIRST
 from sash.errors import SashError, column_named
 from sash.kernels.sorting import argsort
 
-REVISION = "revision"
 NONE = np.zeros(0, np.int64)
 ROOM = 8  # how much larger a forest may be than its cells
 FEW = 2048  # cells and windows for which the time of a push is that of the calls it makes
@@ -44,8 +44,6 @@ class EndedWindows:
         if starts and (hidden := [each for each in scheme.assigners if not each.known_starts]):
             raise SashError(f"starts are of windows by time and by count, got windows by {hidden[0].kind}")
         taken = {*scheme.key_names, *(query.name for query in scheme.queries)}
-        if scheme.settings.lateness is not None and REVISION in taken:
-            raise SashError(f"{REVISION} cannot be added: there is a column {REVISION} already; rename it")
         if starts and (both := [name for name in self.start_names if name in taken]):
             raise SashError(f"starts cannot be added: there is a column {both[0]} already; rename the query")
 
@@ -265,7 +263,7 @@ class EndedWindows:
         if self.with_starts and self._alike:
             names += self.start_names
             columns.append(_shown(pc.coalesce(*answers.starts), scheme.assigners[0].start_type))
-        names.append("window_end")
+        names.append(WINDOW_END)
         columns.append(_shown(answers.shown, scheme.end_type))
         if scheme.settings.lateness is not None:
             names.append(REVISION)

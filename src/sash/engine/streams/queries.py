@@ -10,6 +10,7 @@ from sash.windows.extents import Extent
 from sash.windows.intervals import Interval
 
 NO_TIME = Interval()
+WINDOW_END, REVISION = "window_end", "revision"  # columns of answers
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,11 @@ class Settings:
     idle: Interval | None = field(default=None, repr=False)  # how long nothing comes until the clock goes on
     on_error: str = field(default="fail", repr=False)  # what is done with rows with which a function fails
     clock: Expression | None = field(default=None, repr=False)  # a column of what it showed; by itself where none is
+
+    @property
+    def own_columns(self) -> tuple[str, ...]:
+        """The columns that all answers have, beside those of keys and queries."""
+        return (WINDOW_END,) if self.lateness is None else (WINDOW_END, REVISION)
 
     @property
     def further(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sash import options
 from sash.algebra import Aggregate, Call
 from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.covering import dry_run
@@ -29,7 +30,6 @@ from sash.windows.intervals import Interval
 from sash.windows.over import Over
 from sash.windows.slicers import CUTTY, PAIRS, PANES, SLICERS, edges_of
 
-TAKEN = "window_end"
 NONE = np.zeros(0, np.int64)
 
 
@@ -55,6 +55,7 @@ def settings_of(
     moved = Interval() if offset is None else interval_of("offset", offset)
     microseconds("offset", moved)
     at = None if time is None else as_column(time)
+    zone = options.zone if zone is None and (at is not None or spans is not None) else zone
     if spans is not None:
         at = spans.end
         if slicer is not None and SLICERS[slicer].in_order:
@@ -168,7 +169,7 @@ def queries_of(
     for each, call in calls.items():
         if not isinstance(each, str) or not each:
             raise SashError(f"the name of a query must be a non-empty string, got {each!r}")
-        if each in taken or each == TAKEN:
+        if each in taken:
             raise SashError(f"the name of a query must be its own, got {each!r}, which is taken")
         if isinstance(call, Over):
             raise SashError(f"aggregate must be without a window, got {call}; range and slide say what it is over")

@@ -74,8 +74,9 @@ class TimedStream:
                       for name, key in zip(named, self.settings.key, strict=True))  # fmt: skip
         if len(set(names)) < len(names):
             raise SashError(f"key must name different columns, got {', '.join(names)}")
-        if "window_end" in names:
-            raise SashError("key must not be named window_end, as the ends of windows are; rename the column")
+        for name in self.settings.own_columns:
+            if name in names:
+                raise SashError(f"key must not be named {name}, as a column of the answers is; rename the column")
         return names
 
     @cached_property
