@@ -66,7 +66,7 @@ def test_a_pipeline_is_read_with_its_variables(loading):
         ('range = "1 day"', "range = 1.5", ['line 20: steps.queries.range must be an interval such as "15 minutes"']),
         ('range = "1 day"', "range = true", ["line 20: steps.queries.range must be an interval"]),
         ('time = "at"', 'span = ["at"]', ["steps.span"]),
-        ('kind = "stream"', 'kind = "streams"', ['line 13: a step has sql, or a kind: "windows", "stream" or "spans"']),
+        ('kind = "stream"', 'kind = "streams"', ['line 13: a step has sql, or a kind: "windows", "features"']),
         ('kind = "stream"', "", ["line 13: a step has sql, or a kind"]),
         ('from = "late_ones"', 'from = "lateones"', ["line 15: there is no lateones here; there are flights"]),
         ('name = "boards"', 'name = "Flights"', ["line 14: the name Flights is taken"]),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sash.algebra import Call
-from sash.errors import SashError
+from sash.errors import SashError, column_named
 from sash.expressions.binding import check_names
 from sash.expressions.columns import Expression, Literal, Order, as_column
 from sash.expressions.orders import as_order
@@ -129,18 +129,24 @@ def checked(columns: Mapping[str, Over], names: Sequence[str], names_of: NamesOf
             raise SashError(f"the column {name!r} cannot be replaced: there are {names.count(name)} of that name")
         if over.min_samples is not None:
             raise SashError(f"{name}: min_samples is for the rows of a frame that is there, not of a stream")
-        expressions[name] = replace(over, window=as_window(over.window).checked())
-        _check_asks(expressions[name])
-        others = expressions[name].window.others
-        theirs = names if others is None or names_of is None else names_of(others.table)
-        for expression in expressions_of(expressions[name]):
-            check_names(expression, names)
-        with _said_of(others):
-            for order in (*expressions[name].window.order, *map(as_order, over.call.order)):
-                _check_order(order, theirs)
-            for expression in expressions_of_others(expressions[name]):
-                check_names(expression, theirs)
+        with column_named(name):
+            expressions[name] = replace(over, window=as_window(over.window).checked())
+            _check_names(expressions[name], names, names_of)
     return expressions
+
+
+def _check_names(over: Over, names: Sequence[str], names_of: NamesOf | None) -> None:
+    """Refuse what an expression reads and there is not, and what it cannot ask or be ordered by."""
+    _check_asks(over)
+    others = over.window.others
+    theirs = names if others is None or names_of is None else names_of(others.table)
+    for expression in expressions_of(over):
+        check_names(expression, names)
+    with _said_of(others):
+        for order in (*over.window.order, *map(as_order, over.call.order)):
+            _check_order(order, theirs)
+        for expression in expressions_of_others(over):
+            check_names(expression, theirs)
 
 
 @contextmanager

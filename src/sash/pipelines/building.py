@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from sash.pipelines import connectors
 from sash.pipelines.loading import Loaded, PipelineError
 from sash.pipelines.model import (
     Delta,
+    FeaturesStep,
     Growing,
     OwnSessions,
     Part,
@@ -35,6 +36,8 @@ from sash.pipelines.model import (
 from sash.spark import reading, text_queries
 from sash.sql import reads
 from sash.sql.continuous import aggregate_of
+from sash.sql.fragments import framed, function_of
+from sash.windows import Window
 from sash.windows.extents import cumulate, delta, punctuation, session
 
 GONE = re.compile(r"there is no column '([^']*)'")
@@ -78,6 +81,14 @@ def build(loaded: Loaded, spark: Any, explains: bool = False, watched: bool = Fa
             if isinstance(step, WindowsStep):
                 _queried(built, spark, step.name, windows_sql(step), explains)
                 continue
+            if isinstance(step, FeaturesStep):
+                tables = {window.of: _counted(built, window.of) for window in step.windows}
+                built.needs[step.name] = built.needs[step.name].union(*(built.needs[name] for name in tables))
+                columns = features(loaded, number, step, tables)
+                built.frames[step.name] = sash.withColumns(frame, columns)
+                if explains:
+                    built.plans[step.name] = sash.explain(frame, columns)
+                continue
         _board(loaded, built, number, step, frame, watched)
         if explains:
             with at(loaded, "steps", number):
@@ -104,8 +115,13 @@ def at(loaded: Loaded, *path: str | int) -> Iterator[None]:
         raise loaded.error(sentence, *path) from None
 
 
-def _naming(loaded: Loaded, error: SashError, *path: str | int) -> list[tuple[str]]:
+def _naming(loaded: Loaded, error: SashError, *path: str | int) -> list[tuple[str | int, ...]]:
     """The keys of a step that name the column which an error says there is not."""
+    if path[:1] == ("steps",) and len(path) == 2:
+        step = loaded.pipeline.steps[int(path[1])]
+        for place, window in enumerate(step.windows if isinstance(step, FeaturesStep) else ()):
+            if error.column in window.columns:
+                return [("windows", place, "columns", error.column)]
     gone = GONE.match(str(error))
     if gone is None or path[:1] != ("steps",) or len(path) != 2:
         return []
@@ -192,6 +208,24 @@ def windows_sql(step: WindowsStep) -> str:
     columns = ", ".join(f"{call} over w as {quoted(name)}" for name, call in step.columns.items())
     window = f"{by}{order}{step.frame or ''}".strip()
     return f"select *, {columns} from {quoted(step.from_)} window w as ({window})"
+
+
+def features(loaded: Loaded, number: int, step: FeaturesStep, tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a step of features, over tables that are there by their names."""
+    columns = {}
+    for place, each in enumerate(step.windows):
+        with at(loaded, "steps", number, "windows", place):
+            window = Window.of(tables[each.of], on=each.on or None, at=each.at)
+            window = window.orderBy(*each.order_by) if each.order_by else window
+        if each.frame is not None:
+            with at(loaded, "steps", number, "windows", place, "frame"):
+                window = framed(window, each.frame)
+        with at(loaded, "steps", number, "windows", place, "closed"):
+            window = window.closed(each.closed)
+        for name, text in each.columns.items():
+            with at(loaded, "steps", number, "windows", place, "columns", name):
+                columns[name] = function_of(text).over(window)
+    return columns
 
 
 def _board(loaded: Loaded, built: Built, number: int, step: StreamStep | SpansStep, frame: Any, watched: bool) -> None:

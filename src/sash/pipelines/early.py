@@ -6,16 +6,17 @@ Nothing of it needs Spark, which takes seconds to start. All that is wrong is sa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pyarrow as pa
 
+import sash
 from sash.errors import SashError
 from sash.expressions.arrow.casting import TYPES
-from sash.pipelines.building import at, board_of, extent, import_all, windows_sql
+from sash.pipelines.building import at, board_of, extent, features, import_all, windows_sql
 from sash.pipelines.loading import Loaded, PipelineError
-from sash.pipelines.model import SpansStep, SqlStep, StreamStep, WindowsStep
+from sash.pipelines.model import FeaturesStep, SpansStep, SqlStep, StreamStep, WindowsStep
 from sash.sql.continuous import aggregate_of, continuous, is_continuous
 from sash.sql.syntax import call_at, windowed
 from sash.sql.tokens import Source, read
@@ -45,6 +46,9 @@ def check_early(loaded: Loaded) -> None:
                 _check_sql(step.sql)
         elif isinstance(step, WindowsStep):
             _check_windows(loaded, number, step, schemas[step.from_], wrong)
+        elif isinstance(step, FeaturesStep):
+            with _noted(wrong):
+                schemas[step.name] = _check_features(loaded, number, step, schemas)
         elif (schema := schemas[step.from_]) is None:
             _check_queries(loaded, number, step, wrong)
         else:
@@ -117,6 +121,25 @@ def _check_windows(loaded: Loaded, number: int, step: WindowsStep, schema: pa.Sc
     for key in ("partition_by", "order_by"):
         with _noted(wrong), at(loaded, "steps", number, key):
             _check_names([each for each in map(_name, getattr(step, key)) if each is not None], schema)
+
+
+def _check_features(
+    loaded: Loaded, number: int, step: FeaturesStep, schemas: Mapping[str, pa.Schema | None]
+) -> pa.Schema | None:
+    """Frames, calls, names and types of a step of features; gives its columns, where those of all tables are known."""
+    known = {name: schema.empty_table() for name, schema in schemas.items() if schema is not None}
+    names = [step.from_, *(window.of for window in step.windows)]
+    nothing = pa.table({})
+    columns = features(loaded, number, step, {name: known.get(name, nothing) for name in names})
+    for place, window in enumerate(step.windows):
+        for key, pairs in (("on", window.on.items()), ("at", [window.at] if window.at else [])):
+            with at(loaded, "steps", number, "windows", place, key):
+                _check_names([left for left, _ in pairs], schemas[step.from_])
+                _check_names([right for _, right in pairs], schemas[window.of])
+    if not all(name in known for name in names):
+        return None
+    with at(loaded, "steps", number):
+        return sash.withColumns(known[step.from_], columns).schema
 
 
 def _check_frame(text: str) -> None:

@@ -62,7 +62,7 @@ def before(loaded: Loaded, name: str) -> set[str]:
         said = reads.names(step.sql)
         names = {each for each in earlier if each.lower() in said}
     else:
-        names = {step.from_}
+        names = {step.from_, *(window.of for window in getattr(step, "windows", ()))}
     return names.union(*(before(loaded, each) for each in names))
 
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from sash.errors import SashError
 from sash.pipelines import connectors, places
-from sash.pipelines.model import RANGES, Pipeline, Sink, SqlStep
+from sash.pipelines.model import RANGES, FeaturesStep, Pipeline, Sink, SqlStep
 from sash.pipelines.variables import Variables
 from sash.sql.one_query import check_query
 
@@ -30,7 +30,7 @@ UNTOLD = ("missing", "extra_forbidden", "too_short", "value_error", "kind")  # e
 SIZES = 'must be an interval such as "15 minutes", a number of rows, { delta = 5, of = "km" }, { until = "…" }, '
 SIZES += '{ session = "30 minutes" }, { session_by = "gap" } or { cumulate = "1 day", step = "1 hour" }'
 POINTED = re.compile(r"\nline (\d+):\n")  # how errors of queries show their place
-KINDS = ("sql", "windows", "stream", "spans")
+KINDS = ("sql", "windows", "features", "stream", "spans")
 
 
 class PipelineError(SashError):
@@ -223,6 +223,9 @@ def _check_names(loaded: Loaded) -> None:
             raise loaded.error(f"the name {step.name} is taken", "steps", number, "name")
         if not isinstance(step, SqlStep) and step.from_ not in known:
             raise _unknown(loaded, step.from_, known, "steps", number, "from")
+        for place, window in enumerate(step.windows if isinstance(step, FeaturesStep) else ()):
+            if window.of not in known:
+                raise _unknown(loaded, window.of, known, "steps", number, "windows", place, "of")
         known.add(step.name)
         taken_names.add(step.name.lower())
     boards = {step.name for step in pipeline.steps if step.kind in ("stream", "spans")}

@@ -105,6 +105,54 @@ class WindowsStep(Part):
     columns: Texts = Field(description='functions by the names of their columns: median = "median(delay)"')
 
 
+def _pairs(said: Any) -> Any:
+    """The columns of both sides, where they have the same names, too."""
+    said = [said] if isinstance(said, str) else said
+    if isinstance(said, list) and not all(isinstance(name, str) for name in said):
+        raise ValueError('on must be a column\'s name, several in a list, or pairs such as { left = "right" }')
+    return {name: name for name in said} if isinstance(said, list) else said
+
+
+def _both(said: Any) -> Any:
+    """The column of both sides, where one name is said."""
+    return (said, said) if isinstance(said, str) else said
+
+
+class FeatureWindow(Part):
+    """Columns computed over the rows of another table around each row."""
+
+    of: Name = Field(description="the step or the source whose rows are in the frames")
+    on: Annotated[dict[str, str], BeforeValidator(_pairs)] = Field(
+        {}, description='what is equal on both sides: "user", ["user", "shop"] or { sym = "symbol" }'
+    )
+    at: Annotated[tuple[str, str] | None, BeforeValidator(_both)] = Field(
+        None, description='a time or a number that frames are counted by: "ts", or ["ts", "quoted_at"]'
+    )
+    order_by: Names = Field([], description="which rows come first among those of one at")
+    frame: str | None = Field(None, description="as in SQL: range between '7 days' preceding and current row")
+    closed: Literal["both", "left", "right", "neither"] = Field(
+        "both", description='which bounds of a range are in it; "left" leaves out the row\'s own moment'
+    )
+    columns: Texts = Field(description='functions by the names of their columns: spent = "sum(amount)"')
+
+
+class FeaturesStep(Part):
+    """Columns that are added to a table from the rows of others."""
+
+    name: Name
+    kind: Literal["features"]
+    from_: Name = Field(alias="from", description="the rows that have the columns: none is dropped, none doubled")
+    windows: list[FeatureWindow] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        names = [name.lower() for window in self.windows for name in window.columns]
+        again = next((name for name in names if names.count(name) > 1), None)
+        if again is not None:
+            raise ValueError(f"the column {again} is there twice; give one of them another name")
+        return self
+
+
 class Delta(Part):
     """Windows by how far a column has moved."""
 
@@ -196,12 +244,13 @@ def _kind(step: Any) -> str | None:
 Step = Annotated[
     Annotated[SqlStep, Tag("sql")]
     | Annotated[WindowsStep, Tag("windows")]
+    | Annotated[FeaturesStep, Tag("features")]
     | Annotated[StreamStep, Tag("stream")]
     | Annotated[SpansStep, Tag("spans")],
     Discriminator(
         _kind,
         custom_error_type="kind",
-        custom_error_message='a step has sql, or a kind: "windows", "stream" or "spans"',
+        custom_error_message='a step has sql, or a kind: "windows", "features", "stream" or "spans"',
     ),
 ]
 

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from sash.algebra import Call
 from sash.errors import SashError, meant
-from sash.expressions.columns import Column
 from sash.expressions.parsing import parse
 from sash.sql import blocks
 from sash.sql.named_functions import NAMES, OF_SPANS, REGISTERED
-from sash.sql.syntax import Called, Span, aggregate_at
-from sash.sql.tokens import NUMBER, STRING, Source, read
+from sash.sql.parsed_arguments import ParsedArguments
+from sash.sql.syntax import Span, aggregate_at
+from sash.sql.tokens import STRING, Source, read
 from sash.sql.vocabulary import call_of, known
 from sash.windows.extents import Range, cumulate, session
 from sash.windows.intervals import Interval
@@ -208,42 +207,7 @@ def _query(source: Source, item: blocks.Item, key: tuple[str, ...]) -> tuple[str
         unknown = f"there is no aggregate {called.name}{meant(called.name, names)}: " if called is not None else ""
         raise source.error(f"{unknown}a continuous query selects aggregates{beside}", lo)
     try:
-        call = call_of(called, _Columns(source), spans=True)
+        call = call_of(called, ParsedArguments(source), spans=True)
     except SashError as error:
         raise source.error(str(error), lo) from None
     return (source.tokens[item.alias].name if item.alias is not None else source.shown(lo, hi)), call
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """Arguments as Sash's own expressions."""
-
-    source: Source
-
-    def column(self, span: Span) -> Column:
-        return parse(self.source.cut(*span))
-
-    def is_number(self, span: Span) -> bool:
-        return span[1] - span[0] == 1 and self.source.tokens[span[0]].kind == NUMBER
-
-    def call(self, span: Span) -> Called | None:
-        return aggregate_at(self.source, *span)
-
-    def is_constant(self, span: Span) -> bool:
-        return not self.column(span).paths
-
-    def every(self, spans: tuple[Span, ...]) -> Column:
-        tests = " AND ".join(f"({self.source.cut(*each)}) IS NOT NULL" for each in spans)
-        return parse(f"CASE WHEN {tests} THEN TRUE END")
-
-    def constant(self, span: Span, what: str) -> Any:
-        value = getattr(self.column(span), "value", None)
-        if value is None:
-            raise SashError(f"{what} must be a constant, got {self.source.shown(*span)}")
-        return float(value) if isinstance(value, Decimal) else value
-
-    def offset(self, span: Span, frame_kind: str, what: str = "the offset of a frame") -> Any:
-        tokens = self.source.tokens[span[0] : span[1]]
-        if self.is_number(span):
-            return self.constant(span, what)
-        return Interval.parse(" ".join(each.value if each.kind == STRING else each.text for each in tokens), what)

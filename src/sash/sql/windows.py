@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sash.errors import SashError
 from sash.expressions.columns import lit
 from sash.expressions.intervals import Months
-from sash.sql.syntax import Edge, Span, Windowed, windowed
+from sash.sql.syntax import Edge, Framed, Span, Windowed, windowed
 from sash.sql.tokens import Source
 from sash.sql.vocabulary import Arguments, order_of
 from sash.windows import Window
@@ -95,12 +95,17 @@ def window_of(source: Source, window: Windowed, offsets: Offsets) -> WindowSpec:
     if frame.kind == "range" and len(window.order) != 1 and (frame.start.span or frame.end.span):
         got = len(window.order)
         raise source.error(f"RANGE with an offset needs exactly one ORDER BY expression, got {got}", frame.place)
-    start, end = _bound(source, frame.start, frame.kind, offsets), _bound(source, frame.end, frame.kind, offsets)
+    start, end = bounds_of(source, frame, offsets)
     try:
         own_frame = Frame(frame.kind, start, end)
     except SashError:  # the start is after the end: an empty frame, which each row may have
         own_frame = Frame(frame.kind, _own(start), _own(end))
     return replace(spec, given=own_frame, exclusion=frame.exclude)._agreeing()
+
+
+def bounds_of(source: Source, frame: Framed, offsets: Offsets) -> tuple[Bound, Bound]:
+    """Where a frame starts, and where it ends."""
+    return _bound(source, frame.start, frame.kind, offsets), _bound(source, frame.end, frame.kind, offsets)
 
 
 def _bound(source: Source, edge: Edge, kind: str, offsets: Offsets) -> Bound:
