@@ -441,6 +441,24 @@ BELOW = [
 ]
 
 
+MEDIANS = "(select k, median(x) over (partition by k) m from t) v"
+JOINED = [
+    f"select * from {MEDIANS}, b where v.k = 'a'",
+    f"select * from b, {MEDIANS} where v.k = 'a'",
+    f"select * from b join {MEDIANS} on b.j = v.k or b.j is null where b.j = 2 and v.k = 'a'",
+    f"select * from {MEDIANS} left join b using (k) where v.k = 'a'",
+    f"select * from b inner join c on b.i = c.i right outer join {MEDIANS} on v.k = b.k where v.k = 'a'",
+    f"select v.m from {MEDIANS} left semi join b on v.k = b.k where v.k = 'a'",
+    "with v as (select k, median(x) over (partition by k) m from t) select * from b join v on b.j = v.k where v.k = 'a'",
+    f"select * from (select v.k, max(m) over (partition by v.k) mm from {MEDIANS} cross join b) where k = 'a'",
+]
+
+
+@pytest.mark.parametrize("query", JOINED)
+def test_conditions_of_one_of_several_tables_do(query):
+    assert rewritten(query).inner[0].endswith(" WHERE (k = 'a')")
+
+
 @pytest.mark.parametrize(("query", "condition"), BELOW)
 def test_conditions_on_whole_partitions_hold_below_the_windows(query, condition):
     assert rewritten(query).inner[0].endswith(f" WHERE {condition}")
@@ -466,6 +484,15 @@ ABOVE = [
     "select * from (select *, j as k, median(x) over (partition by j, k) m from t) where k = 1",
     "select * from (select s.*, median(x) over (partition by k) m from t) where k = 1",
     "select * from (select u.*, median(x) over (partition by k) m from t left join u using (k)) where k is null",
+    f"select * from b left join {MEDIANS} on b.k = v.k where v.k is null",
+    f"select * from {MEDIANS} right join b on b.k = v.k where v.k is null",
+    f"select * from {MEDIANS} full join b on b.k = v.k where v.k is null",
+    f"select * from c, {MEDIANS} join b on b.k = v.k full outer join d on d.k = b.k where v.k is null",
+    f"select * from b natural join {MEDIANS} where v.k = 1",
+    f"select * from b, lateral {MEDIANS} where v.k = 1",
+    f"select * from (b join {MEDIANS} on b.k = v.k) where v.k = 1",
+    f"select * from b join {MEDIANS} on b.k = v.k where k = 1",
+    f"select * from b join {MEDIANS} on b.k = v.k where v.k = b.j",
 ]
 
 

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from collections import Counter
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -96,6 +98,23 @@ def test_errors_point_at_what_they_name(query, line, word):
     *_, at, shown, caret = str(raised.value).splitlines()
     assert at == f"line {line}:"
     assert shown[caret.index("^") :].startswith(word)
+
+
+PARTS = pa.table({"k": [1, 1, 2, None, 3, 3, None], "y": range(7), "x": [5, 1, 4, 2, 8, 0, 3]})
+OTHERS = pa.table({"k": [1, 2, 4, None], "j": [0, 1, 1, 3]})
+RUNNING = "(select k, y, sum(x) over (partition by k order by y) m from t) v"
+
+
+@pytest.mark.parametrize("how", ["join", "left join", "right join", "full join"])
+@pytest.mark.parametrize("condition", ["v.k = 1", "v.k is null", "not v.k = 1 and b.j = 0", "v.k = 3 or b.j = 1"])
+def test_conditions_in_joins_leave_the_rows_that_duckdb_leaves(how, condition):
+    for joined in (f"{RUNNING} {how} b on v.k = b.k", f"b {how} {RUNNING} on v.k = b.j and v.m > 3"):
+        query = f"select v.k, v.y, cast(v.m as bigint), b.j from {joined} where {condition}"
+        with duckdb.connect() as connection:
+            connection.register("t", PARTS)
+            connection.register("b", OTHERS)
+            theirs = connection.sql(query).fetchall()
+        assert Counter(answers(query, t=PARTS, b=OTHERS)) == Counter(theirs)
 
 
 def test_a_function_of_each_category():

@@ -7,7 +7,7 @@ costs time and changes nothing. Only comparisons of such columns with constants 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sash.sql.atoms import CONSTANTS, TYPED
 from sash.sql.blocks import SETS, Block, block, is_query, operands
@@ -16,6 +16,8 @@ from sash.sql.tokens import STRING, SYMBOL, Source, read
 
 # what a condition may be made of besides names and constants
 WORDS = frozenset("AND OR NOT IN IS LIKE ILIKE BETWEEN DISTINCT FROM ESCAPE".split()) | CONSTANTS
+JOINING = frozenset("NATURAL INNER CROSS LEFT RIGHT FULL OUTER SEMI ANTI JOIN".split())
+BEFORE = ("FROM", "JOIN", ",")  # what a table is named behind
 SYMBOLS = frozenset("( ) , = == <> != < > <= >= <=> - +".split())
 
 
@@ -36,54 +38,99 @@ class Told:
         return f"({text}{source.text[at : source.tokens[hi - 1].end]})"
 
 
-def told(source: Source, select: Block, above: Sequence[Told] = ()) -> tuple[int, list[Told]] | None:
-    """The place of the one thing that a select reads, and all that is known of the rows it takes from there.
+@dataclass(frozen=True)
+class Read:
+    """A table or query that a select reads: where it stands, and what it is called."""
+
+    place: int
+    alias: str | None
+    alone: bool  # whether nothing else is read, so that a name without a table is of it
+    whole: bool = True  # whether each row of the select has one of its rows, and not what an outer join fills in
+
+
+def told(source: Source, select: Block, above: Sequence[Told] = ()) -> list[tuple[int, list[Told]]]:
+    """The places of what a select reads, each with all that is known of the rows it takes from there.
 
     That is what its WHERE says, and what is known of its own rows, in terms of what it reads.
     """
-    read_from = _one_read(source, select)
-    if read_from is None:
-        return None
-    place, alias = read_from
-    known = [_told(source, each, alias) for each in _conjuncts(source, *select.clauses.get("WHERE", (0, 0)))]
-    passed = [each for each in above if all(_is_of(source, column, alias) for column in each.columns.values())]
-    return place, [*passed, *(each for each in known if each is not None)]
+    conjuncts = _conjuncts(source, *select.clauses.get("WHERE", (0, 0)))
+    reads = []
+    for read_from in _reads(source, select):
+        if read_from.whole:
+            known = [_told(source, each, read_from) for each in conjuncts]
+            passed = [each for each in above if all(_is_of(source, name, read_from) for name in each.columns.values())]
+            reads.append((read_from.place, [*passed, *(each for each in known if each is not None)]))
+    return reads
 
 
-def _one_read(source: Source, select: Block) -> tuple[int, str | None] | None:
-    """The place of the one table or query that a select reads, and what that is called; None where it reads others."""
-    lo, hi = select.clauses.get("FROM", (0, 0))
-    if lo >= hi or not (source.tokens[lo].is_name or (source.word(lo) == "(" and is_query(source, lo + 1))):
-        return None
-    alias = source.folded(lo) if source.tokens[lo].is_name else None
-    place = source.after(lo)
-    place += source.word(place) == "AS"
-    if place < hi and source.tokens[place].is_name:
-        place, alias = place + 1, source.folded(place)
-    return (lo, alias) if place == hi else None
+def _reads(source: Source, select: Block) -> list[Read]:
+    """All that a select reads; nothing where its FROM is more than tables and queries that are joined."""
+    place, hi = select.clauses.get("FROM", (0, 0))
+    reads: list[Read] = []
+    join: tuple[str, ...] = ()
+    while place < hi:
+        query = source.word(place) == "(" and is_query(source, place + 1)
+        if not (source.tokens[place].is_name or query) or source.word(place) in (*JOINING, "LATERAL"):
+            return []
+        start, alias = place, None if query else source.folded(place)
+        place = source.after(place)
+        place += source.word(place) == "AS"
+        if place < hi and source.tokens[place].is_name and source.word(place) not in (*JOINING, "ON", "USING"):
+            place, alias = place + 1, source.folded(place)
+        if {"RIGHT", "FULL"} & set(join):
+            reads = [replace(each, whole=False) for each in reads]
+        reads.append(Read(start, alias, not reads and place == hi, not {"LEFT", "FULL", "SEMI", "ANTI"} & set(join)))
+        if source.word(place) in ("ON", "USING") and join:
+            place += 1
+            while place < hi and source.word(place) != "," and not _joins(source, place):
+                place = source.after(place)
+        if place == hi:
+            return reads
+        if source.word(place) == ",":
+            join, place = (), place + 1
+            continue
+        join = _joins(source, place)
+        if not join:
+            return []
+        place += len(join)
+    return []
 
 
-def _is_of(source: Source, column: str, alias: str | None) -> bool:
-    """Whether a name is that of a column, perhaps with the table's; s.k may be a field of a struct."""
+def _joins(source: Source, place: int) -> tuple[str, ...]:
+    """The words of a join that stand at a place."""
+    words: list[str] = []
+    while source.word(place + len(words)) in JOINING:
+        words.append(source.word(place + len(words)))
+    return tuple(words) if words and words[-1] == "JOIN" and "NATURAL" not in words else ()
+
+
+def _is_of(source: Source, column: str, read_from: Read) -> bool:
+    """Whether a name is that of a column of it, perhaps with the table's; s.k may be a field of a struct."""
     tokens = read(column, source.exact, source.names_in_quotes).tokens
-    return len(tokens) == 1 or (len(tokens) == 3 and source.fold(tokens[0].name) == alias)
+    if len(tokens) == 1:
+        return read_from.alone
+    return len(tokens) == 3 and source.fold(tokens[0].name) == read_from.alias
 
 
 def told_of(source: Source, place: int, name: str) -> list[Told]:
     """What is known of the rows of a common table expression that is read in one place alone."""
-    mentions = [at for at, token in enumerate(source.tokens) if token.is_name and token.name.lower() == name.lower()]
-    if len(mentions) != 2 or mentions[0] != place or source.word(mentions[1] - 1) != "FROM":
+    tokens = source.tokens
+    mentions = [
+        at
+        for at, token in enumerate(tokens)
+        if token.is_name and token.name.lower() == name.lower() and source.word(at + 1) != "."  # v.k is a column
+    ]
+    if len(mentions) != 2 or mentions[0] != place or source.word(mentions[1] - 1) not in BEFORE:
         return []
     opening = {closed: opened for opened, closed in source.closing.items()}
     lo = hi = mentions[1]
     while lo >= 0 and source.word(lo) not in ("SELECT", "(", "|>"):
         lo = opening.get(lo, lo) - 1
-    while hi < len(source.tokens) and source.word(hi) not in (")", ";", "|>", *SETS):
+    while hi < len(tokens) and source.word(hi) not in (")", ";", "|>", *SETS):
         hi = source.after(hi)
     if lo < 0 or source.word(lo) != "SELECT":
         return []
-    found = told(source, block(source, lo, hi))
-    return found[1] if found is not None and found[0] == mentions[1] else []
+    return dict(told(source, block(source, lo, hi))).get(mentions[1], [])
 
 
 def select_in(source: Source, opened: int) -> int | None:
@@ -113,7 +160,7 @@ def _columns(source: Source, select: Block, keys: Mapping[tuple[str, ...], Span]
     """The columns of a list that are keys of all windows: by their names there, what they are called below."""
     columns: dict[str, str] = {}
     others: set[str] = set()  # names that may mean something else
-    table = _one_read(source, select)
+    reads = _reads(source, select)
     aliases = {source.folded(each.alias) for each in select.items if each.alias and source.same(*each.span) not in keys}
     keys = {same: (lo, hi) for same, (lo, hi) in keys.items() if source.folded(lo) not in aliases}  # not below it
     star = False
@@ -121,7 +168,7 @@ def _columns(source: Source, select: Block, keys: Mapping[tuple[str, ...], Span]
         lo, hi = each.span
         star = star or source.word(lo) == "*"
         if hi - lo == 3 and source.word(hi - 1) == "*":  # s.* may be the fields of a struct, or of one of two tables
-            star = star or (table is not None and source.folded(lo) == table[1])
+            star = star or (len(reads) == 1 and source.folded(lo) == reads[0].alias)
         last = source.tokens[hi - 1 if each.alias is None else each.alias]
         name = source.fold(last.name) if last.is_name else ""
         if name in columns or source.same(lo, hi) not in keys or not _is_column(source, lo, hi):
@@ -164,7 +211,7 @@ def _conjuncts(source: Source, lo: int, hi: int) -> list[Span]:
     return [*spans, (start, hi)]
 
 
-def _told(source: Source, span: Span, alias: str | None) -> Told | None:
+def _told(source: Source, span: Span, read_from: Read) -> Told | None:
     """A condition on the rows of what is read; None where it is more than comparisons of columns and constants."""
     columns: dict[Span, str] = {}
     place, hi = span
@@ -179,9 +226,14 @@ def _told(source: Source, span: Span, alias: str | None) -> Told | None:
             return None
         elif not token.is_name:
             place += 1
-        elif dotted and (source.folded(place) != alias or place + 3 > hi or source.word(place + 3) == "."):
+        elif not (_has_column(source, place, hi, read_from) if dotted else read_from.alone):
             return None
         else:
             columns[place, place + 1 + 2 * dotted] = source.tokens[place + 2 * dotted].text
             place += 1 + 2 * dotted
     return Told(span, columns) if columns else None
+
+
+def _has_column(source: Source, place: int, hi: int, read_from: Read) -> bool:
+    """Whether a name before a dot is that of a table or query, and the one behind it that of a column."""
+    return source.folded(place) == read_from.alias and place + 3 <= hi and source.word(place + 3) != "."

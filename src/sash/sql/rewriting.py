@@ -142,8 +142,8 @@ class Rewriting:
                 raise source.error(sentence, called.span[0])
         windows = {called.span: resolved(source, called.window, named) for called in calls}
         below = pushing.below(source, block, list(windows.values()), self.told.get(lo, []))
-        if read := pushing.told(source, block, below):
-            self.tell(*read)
+        for place, conditions in pushing.told(source, block, below):
+            self.tell(place, conditions)
         block.below = tuple(each.text(source) for each in below)
         ours = [
             called
