@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from sash.errors import SashError
+from sash.kernels.recycling import empty
 from sash.kernels.sorting import argsort
 from sash.kernels.sorting.floats import float_keys
 from sash.kernels.sorting.nulls import with_nulls
@@ -90,7 +91,7 @@ def combined(keys: list[np.ndarray]) -> np.ndarray:
     for word in words:
         ordered = word.values[order]
         new[1:] |= ordered[1:] != ordered[:-1]
-    codes = np.empty(len(order), np.uint64)
+    codes = empty(len(order), np.uint64)
     codes[order] = np.cumsum(new)
     return codes
 

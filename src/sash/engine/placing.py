@@ -16,6 +16,7 @@ from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.operands import Trouble, plain
 from sash.expressions.arrow.promotion import family
 from sash.kernels.coordinates import Positions
+from sash.kernels.recycling import empty_like
 
 if TYPE_CHECKING:
     from sash.engine.sorted_partitions import SortedPartitions
@@ -82,7 +83,7 @@ def take(array: pa.Array, numbers: pa.Array) -> pa.Array:
 
 
 def _scattered(values: np.ndarray, permutation: np.ndarray) -> np.ndarray:
-    out = np.empty_like(values)
+    out = empty_like(values)
     out[permutation] = values
     return out
 

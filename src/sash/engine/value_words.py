@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.engine.tables import one_array
+from sash.kernels.recycling import empty
 from sash.kernels.slices.hashing import hash_bytes, hash_words
 
 NULL = 0x6E756C6C  # a word that stands for no value
@@ -60,7 +61,7 @@ def _texts(array: pa.Array) -> np.ndarray:
         array = array.cast(pa.large_binary())
     array = array.cast(pa.large_binary()).fill_null(b"")
     _, offsets, body = array.buffers()
-    out = np.empty(len(array), np.uint64)
+    out = empty(len(array), np.uint64)
     edges = np.frombuffer(offsets, np.int64, len(array) + 1, array.offset * 8) if len(array) else np.zeros(1, np.int64)
     hash_bytes(edges, np.frombuffer(body if body is not None else b"", np.uint8), out)
     return out

@@ -10,6 +10,7 @@ import numpy as np
 from sash.algebra import Aggregate
 from sash.errors import SashError
 from sash.kernels.compiling import interpreted
+from sash.kernels.recycling import empty
 from sash.windows.bounds import CONSTANT, Bounds
 
 
@@ -18,6 +19,13 @@ class Answered(NamedTuple):
 
     values: Any
     valid: np.ndarray
+
+
+def unanswered(answers: int, dtype: np.dtype) -> Answered:
+    """Room for so many answers, none of which is NULL so far."""
+    valid = empty(answers, np.bool_)
+    valid.fill(True)
+    return Answered(empty(answers, dtype), valid)
 
 
 def finished(aggregate: Aggregate, out: Answered) -> Answered:

@@ -17,7 +17,7 @@ import numpy as np
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused
 from sash.kernels.algorithm import FOLD, Need, Task
-from sash.kernels.answers import Answered, finished, widest
+from sash.kernels.answers import Answered, finished, unanswered, widest
 from sash.kernels.compiling import Kernel
 from sash.kernels.fifo.sliding import Sliding, SlidingAlgorithm
 from sash.kernels.inputs import Inputs
@@ -82,7 +82,7 @@ def _slid(inputs: Inputs, values: tuple[Any, ...], bounds: Bounds, kernel: Kerne
     most = widest(bounds)
     cut = _stretches(inputs, frames, most, kernel.drive is not None)
     window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, using=kernel.name, room=max(most, 1))
-    out = Answered(np.empty(frames, window.specialised.answer), np.ones(frames, np.bool_))
+    out = unanswered(frames, window.specialised.answer)
 
     def answer(window: Sliding, first: int, last: int) -> None:
         start, stop = (int(lo[first]), int(hi[last - 1])) if first < last else (0, 0)
@@ -103,7 +103,7 @@ def _slid_by_size(inputs: Inputs, values: tuple[Any, ...], rows: int, size: int,
     """Slide a window of one size; a stretch begins with the rows that its first window reaches back to."""
     cut = _stretches(inputs, rows, size)
     window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, size=size, using=kernel.name)
-    out = Answered(np.empty(rows, window.specialised.answer), np.ones(rows, np.bool_))
+    out = unanswered(rows, window.specialised.answer)
 
     def answer(window: Sliding, first: int, last: int) -> None:
         before = max(first - size + 1, 0)

@@ -17,7 +17,7 @@ import numpy as np
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused, SashError
 from sash.kernels.algorithm import FOLD, Algorithm, Task, declared
-from sash.kernels.answers import Answered, finished
+from sash.kernels.answers import Answered, finished, unanswered
 from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.fifo.chunk_moments import room
 from sash.kernels.fifo.state_arrays import (
@@ -208,7 +208,7 @@ class Sliding:
     def _out(self, out: Answered | None, answers: int) -> Answered:
         """Arrays for so many answers, new or those given."""
         if out is None:
-            return Answered(np.empty(answers, self.specialised.answer), np.ones(answers, np.bool_))
+            return unanswered(answers, self.specialised.answer)
         if self.aggregate.finish is not None:
             raise SashError(f"out cannot be given to {self.aggregate.name}, whose answers are made of others")
         for array, dtype in ((out.values, self.specialised.answer), (out.valid, np.dtype(np.bool_))):

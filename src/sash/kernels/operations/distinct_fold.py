@@ -32,7 +32,7 @@ import numpy as np
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused, SashError
 from sash.kernels.algorithm import DISTINCT_FOLD, Algorithm, Occurrences
-from sash.kernels.answers import NONE, SLICE, Answered, finished, widened
+from sash.kernels.answers import NONE, SLICE, Answered, finished, unanswered, widened
 from sash.kernels.compiling import (
     Answers,
     Flags,
@@ -310,7 +310,7 @@ def _slid(
 ) -> Answered:
     """Answer frames that move forward, each thread its share from nothing."""
     specialised = specialise(distinct_slide, inputs.aggregate, inputs.dtypes)
-    out = Answered(np.empty(len(bounds), specialised.answer), np.ones(len(bounds), np.bool_))
+    out = unanswered(len(bounds), specialised.answer)
 
     def answer(first: int, last: int) -> None:
         marks, whole = np.zeros(3, np.int64), np.zeros(1, specialised.state)
@@ -385,7 +385,7 @@ def _swept(
 ) -> Answered:
     """Answer frames in the order of what they wait for, each thread its share, beginning with trees of its own."""
     specialised, rows = specialise(distinct_sweep, inputs.aggregate, inputs.dtypes), len(previous)
-    out = Answered(np.empty(len(bounds), specialised.answer), np.ones(len(bounds), np.bool_))
+    out = unanswered(len(bounds), specialised.answer)
     widest, at = int(np.max(bounds.hi - bounds.lo, initial=0)), np.arange(rows, dtype=previous.dtype)
     before = np.where(at - previous < widest, previous, -1)
     after = np.where((following < rows) & (following - at < widest), following, -1)

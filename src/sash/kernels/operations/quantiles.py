@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import routine
+from sash.kernels.recycling import empty, empty_like
 from sash.kernels.threads import shares, together
 
 NEAR = 1e-12  # a share of rows this close to a whole number is meant to be one: 0.07 * 100 is not 7 in floats
@@ -25,7 +26,7 @@ def places(sizes: np.ndarray, shares_of: np.ndarray, discrete: bool) -> np.ndarr
     ``shares_of`` holds one share for all frames, or one a frame. A discrete quantile is the first row with
     at least its share of the rows up to it; otherwise it is the row at or before it.
     """
-    out = np.empty_like(sizes)
+    out = empty_like(sizes)
     find = _discrete if discrete else _before
     together(partial(find, sizes, shares_of, r0, r1, out) for r0, r1 in shares(len(sizes)))
     return out
@@ -33,7 +34,7 @@ def places(sizes: np.ndarray, shares_of: np.ndarray, discrete: bool) -> np.ndarr
 
 def lie_between(sizes: np.ndarray, shares_of: np.ndarray) -> np.ndarray:
     """Which frames' quantiles lie between two rows."""
-    out = np.empty(len(sizes), np.bool_)
+    out = empty(len(sizes), np.bool_)
     together(partial(_lie_between, sizes, shares_of, r0, r1, out) for r0, r1 in shares(len(sizes)))
     return out
 
@@ -50,7 +51,7 @@ def between(
 
     ``order`` says where the row of each rank is. Without second rows the quantile is the first one.
     """
-    out, valid = np.empty(len(first), np.float64), np.empty(len(first), np.bool_)
+    out, valid = empty(len(first), np.float64), empty(len(first), np.bool_)
     together(
         partial(_between, values, order, first, second, sizes, shares_of, r0, r1, out, valid)
         for r0, r1 in shares(len(first))
@@ -104,17 +105,21 @@ def _between(
     values: Any, order: Any, first: Any, second: Any, sizes: Any, share: Any, r0: int, r1: int, out: Any, valid: Any
 ) -> int:
     step, pairs = 1 if len(share) > 1 else 0, len(second) > 0
+    last_size, last_share, low, high = -1, -1.0, 1.0, 0.0
     for i in range(r0, r1):
         row = np.uint64(i)
-        lower = first[row]
-        answer = 0.0
+        lower, answer = first[row], 0.0
         if lower >= 0:
             answer = values[np.uint64(order[np.uint64(lower)])]
             if pairs and second[row] >= 0:
-                at = share[np.uint64(i * step)] * (sizes[row] - 1)
-                below = float(int(at))
+                p, size = share[np.uint64(i * step)], sizes[row]
+                if size != last_size or p != last_share:  # most frames are as large as the one before
+                    last_size, last_share = size, p
+                    at = p * (size - 1)
+                    below = float(int(at))
+                    low, high = below + 1.0 - at, at - below
                 upper = values[np.uint64(order[np.uint64(second[row])])]
-                if at > below and upper != answer:
-                    answer = (below + 1.0 - at) * answer + (at - below) * upper
+                if high > 0.0 and upper != answer:
+                    answer = low * answer + high * upper
         out[row], valid[row] = answer, lower >= 0
     return 0

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import routine
+from sash.kernels.recycling import empty
 from sash.kernels.threads import shares, together
 
 
@@ -23,7 +24,7 @@ def float_keys(values: np.ndarray) -> np.ndarray:
     >>> np.argsort(keys, kind="stable").tolist(), bool(keys[0] == keys[1])
     ([2, 0, 1, 3, 4], True)
     """
-    keys = np.empty(len(values), np.uint64)
+    keys = empty(len(values), np.uint64)
     words = values.view(np.uint64)
     together([partial(_encode, words, a, b, keys) for a, b in shares(len(keys), 1 << 18)])
     return keys

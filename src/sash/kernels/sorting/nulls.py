@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import routine
+from sash.kernels.recycling import empty
 from sash.kernels.sorting.words import measured
 from sash.kernels.threads import shares, together
 
@@ -40,7 +41,7 @@ def with_nulls(words: list[np.ndarray], valid: np.ndarray, nulls_first: bool = T
 
 
 def _filled(word: np.ndarray, valid: np.ndarray, filling: int) -> np.ndarray:
-    out = np.empty(len(word), np.uint64)
+    out = empty(len(word), np.uint64)
     fill = np.array([filling], np.uint64)
     together([partial(_fill, word, valid, fill, a, b, out) for a, b in shares(len(word), 1 << 18)])
     return out

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import prefetch, routine
+from sash.kernels.recycling import empty
 from sash.kernels.sorting.buckets import laid_out, spread
 from sash.kernels.sorting.radix import argsort
 from sash.kernels.sorting.words import measured
@@ -38,7 +39,7 @@ def occurrences(key: np.ndarray, segments: np.ndarray) -> tuple[np.ndarray, np.n
     ([-1, -1, 0, -1], [2, 4, 4, 4])
     """
     rows = len(key)
-    previous, following = np.empty(rows, positions(rows)), np.empty(rows, positions(rows))
+    previous, following = empty(rows, positions(rows)), empty(rows, positions(rows))
     measure = measured(key)
     span = (measure.greatest - measure.least) >> measure.shared
     if span <= max(rows, 1 << 10):
@@ -73,7 +74,7 @@ def _by_table(key: np.ndarray, place: np.ndarray, values: int, previous: np.ndar
 def _by_hash(key: np.ndarray, segments: np.ndarray, previous: np.ndarray, following: np.ndarray) -> bool:
     """Whether hashing found the occurrences; the table of a bucket is at most half full."""
     rows = len(key)
-    mixes, places = np.empty(rows, np.uint64), np.empty(rows, previous.dtype)
+    mixes, places = empty(rows, np.uint64), empty(rows, previous.dtype)
     edges, split = segments, 0
     if int(np.diff(segments).max()) <= BUCKET:  # partitions are buckets
         together([partial(_mix_all, key, a, b, mixes, places) for a, b in shares(rows)])

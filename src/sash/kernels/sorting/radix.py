@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import routine
+from sash.kernels.recycling import empty
 from sash.kernels.sorting.buckets import (
     SCRATCH,
     count,
@@ -54,7 +55,7 @@ def order_of(words: list[Word]) -> np.ndarray:
     """The rows in the order of packed keys, of which there is at least one, for two rows or more."""
     first = words[0]
     rows = len(first.values)
-    order = np.empty(rows, positions(rows))
+    order = empty(rows, positions(rows))
     low = (rows - 1).bit_length()
     keep = min(first.bits, 64 - low)
     exact = keep == first.bits and len(words) == 1
@@ -71,7 +72,7 @@ def order_of(words: list[Word]) -> np.ndarray:
             ]
         )
         return order
-    entries, spare = np.empty(rows, np.uint64), np.empty(rows, np.uint64)
+    entries, spare = empty(rows, np.uint64), empty(rows, np.uint64)
     drop = first.bits - keep
     together(
         [

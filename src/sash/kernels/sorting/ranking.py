@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from sash.kernels.compiling import prefetch, routine
+from sash.kernels.recycling import empty, empty_like
 from sash.kernels.sorting.buckets import make
 from sash.kernels.sorting.radix import argsort, by_digits, in_order, put_in_order, sort_all
 from sash.kernels.sorting.words import packed
@@ -40,13 +41,13 @@ def rank_within(keys: Sequence[np.ndarray], segments: np.ndarray) -> Ranked:
         order = np.arange(rows, dtype=positions(rows))
         return Ranked(order, order, segments)
     large = np.flatnonzero(np.diff(segments) > LARGE).tolist()
-    order = np.empty(rows, positions(rows))
+    order = empty(rows, positions(rows))
     if len(segments) - 1 > len(large):
         _sort_small(keys, segments, order)
     for start, stop in ((int(segments[p]), int(segments[p + 1])) for p in large):
         order[start:stop] = argsort([key[start:stop] for key in keys])
         order[start:stop] += start
-    rank = np.empty_like(order)
+    rank = empty_like(order)
     together([partial(_invert, order, a, b, rank) for a, b in shares(rows)])
     return Ranked(order, rank, segments)
 
@@ -56,7 +57,7 @@ def _sort_small(keys: Sequence[np.ndarray], segments: np.ndarray, order: np.ndar
     words, rows = packed(keys), len(order)
     first, low = words[0], (rows - 1).bit_length()
     drop = max(0, first.bits - (64 - low))
-    entries, spare = np.empty(rows, np.uint64), np.empty(rows, np.uint64)
+    entries, spare = empty(rows, np.uint64), empty(rows, np.uint64)
     together([partial(make, first.values, first.place, drop, low, a, b, entries) for a, b in shares(rows)])
     sort_all(segments, LARGE, low, entries, spare, order)
     if drop or len(words) > 1:
@@ -80,7 +81,7 @@ def groups(keys: Sequence[np.ndarray], ranked: Ranked, stops: bool = True) -> tu
     new[ranked.segments[:-1][ranked.segments[:-1] < rows]] = 1
     for key in keys:
         together([partial(_differ, key, order, a, b, new) for a, b in shares(rows)])
-    start, stop = np.empty_like(order), np.empty_like(order if stops else order[:0])
+    start, stop = empty_like(order), empty_like(order if stops else order[:0])
     together([partial(_spread, order, new, a, b, start, stop) for a, b in shares(rows)])
     return start, stop
 

@@ -24,6 +24,7 @@ import numpy as np
 from sash.kernels.algorithm import SELECT, Algorithm
 from sash.kernels.compiling import popcount, routine, trailing_zeros
 from sash.kernels.needs import forward, no_exclude, own_order
+from sash.kernels.recycling import empty
 from sash.kernels.structures.ranked import Ranked
 from sash.kernels.threads import shares, together
 from sash.windows.bounds import Bounds
@@ -37,8 +38,8 @@ WHOLE = 32  # rows that are at most so many frames' lengths are one block, and r
 def select(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
     """The rank of each frame's k-th smallest row, from 0, and where asked of the one after; -1 where there is none."""
     rows, rank_type = len(bounds), ranked.rank.dtype
-    first = np.empty(rows, rank_type)
-    after = np.empty(rows if second else 0, rank_type)
+    first = empty(rows, rank_type)
+    after = empty(rows if second else 0, rank_type)
     longest = int((bounds.hi - bounds.lo).max(initial=0))
     if longest == 0:
         first.fill(-1)
@@ -68,7 +69,7 @@ def _blocks(ranked: Ranked, bounds: Bounds, k: np.ndarray, longest: int, first: 
     step = 1 << shift
     blocks, room = (rows + step - 1) >> shift, step + reach
     small = room <= 1 << 16
-    dealt = np.empty(blocks * room, np.uint16 if small else np.int32 if room < 2**31 else np.int64)
+    dealt = empty(blocks * room, np.uint16 if small else np.int32 if room < 2**31 else np.int64)
     _deal(ranked.order, shift, reach, blocks, dealt)
 
     def run(begin: int, end: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused
-from sash.kernels.answers import SLICE, Answered, finished, widened, widest
+from sash.kernels.answers import SLICE, Answered, finished, unanswered, widened, widest
 from sash.kernels.compiling import Kernel, specialise
 from sash.kernels.inputs import Inputs
 from sash.kernels.threads import shares, together
@@ -35,7 +35,7 @@ def fold_by_index(
     if bounds.holes and aggregate.returns != "value" and not aggregate.selective:
         raise Refused(f"{aggregate.name} is answered by rows that follow each other; these frames have holes")
     specialised, lifted = specialise(kernel, aggregate, inputs.dtypes), inputs.lifted(values)
-    out = Answered(np.empty(len(bounds), specialised.answer), np.ones(len(bounds), np.bool_))
+    out = unanswered(len(bounds), specialised.answer)
     index = build(inputs, lifted, rows, widest(bounds))
 
     def answer(first: int, last: int) -> None:

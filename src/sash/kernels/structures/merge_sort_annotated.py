@@ -22,7 +22,7 @@ import numpy as np
 from sash.algebra import Aggregate, Call
 from sash.errors import Refused
 from sash.kernels.algorithm import DISTINCT_FOLD, Algorithm
-from sash.kernels.answers import Answered, finished
+from sash.kernels.answers import Answered, finished, unanswered
 from sash.kernels.compiling import Answers, Marks, States, Values, kernel, routine, specialise
 from sash.kernels.inputs import Inputs
 from sash.kernels.needs import no_exclude
@@ -114,7 +114,7 @@ def fold_annotated(
     tree = MergeSortTree(number, fanout, sampling)
     annotate, fold = (specialise(one, definition, inputs.dtypes) for one in (annotate_runs, fold_covers))
     partials = np.empty(len(tree.levels), annotate.state)
-    out = Answered(np.empty(len(bounds), fold.answer), np.ones(len(bounds), np.bool_))
+    out = unanswered(len(bounds), fold.answer)
 
     def annotated(level: int) -> None:
         for start in range(0, rows, STRETCH):

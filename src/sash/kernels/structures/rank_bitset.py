@@ -20,6 +20,7 @@ import numpy as np
 from sash.kernels.algorithm import COUNT, SELECT, Algorithm
 from sash.kernels.compiling import popcount, routine, trailing_zeros
 from sash.kernels.needs import forward, own_order
+from sash.kernels.recycling import empty
 from sash.kernels.structures.bitset_counts import ADD, BITS, ONE, REMOVE, below, change, empty_bitset, nth_bit, nth_live
 from sash.kernels.structures.ranked import Ranked
 from sash.kernels.threads import shares, together
@@ -33,8 +34,8 @@ def select(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple
 
     The second array is empty unless asked for.
     """
-    first = np.empty(len(bounds), ranked.rank.dtype)
-    after = np.empty(len(bounds) if second else 0, ranked.rank.dtype)
+    first = empty(len(bounds), ranked.rank.dtype)
+    after = empty(len(bounds) if second else 0, ranked.rank.dtype)
     together(
         partial(_select, ranked.rank, *bounds.arrays, k, r0, r1, int(second), empty_bitset(len(ranked)), first, after)
         for r0, r1 in shares(len(bounds))
