@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sash.engine.streams.forward_windows import ForwardWindows
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.kernels.slices import segments, trees
-from sash.kernels.slices.assigning import grown
+from sash.kernels.slices.assigning import grown, powers_of_two
 
 LEAST = 4  # slots of the smallest segment
 
@@ -27,6 +28,8 @@ class Forest:
         self.slots = np.zeros(0, np.int64)  # positions
         self.nodes = [np.zeros(0, layout.partial.state) for layout in layouts]
         self.live = [np.zeros(0, np.uint8) for _ in layouts]
+        self.rises = [False] * len(self.layouts)  # whether there is a tree above the leaves, as the first fold asks for
+        self.forward: dict[int, ForwardWindows] = {}  # windows held by other algorithms, by the number of their query
         self.used = 0  # slots that segments have
         self.count = 0  # cells
 
@@ -78,8 +81,11 @@ class Forest:
         work = np.empty(changed, np.int64)
         for k, layout in enumerate(self.layouts):
             layout.kernel(trees.tree_insert).run(
-                key, place, hit, runs, count, *segment[:4], states[k], filled[k], work, self.nodes[k], self.live[k]
-            )
+                key, place, hit, runs, count, *segment[:4], states[k], filled[k], work, int(self.rises[k]),
+                self.nodes[k], self.live[k],
+            )  # fmt: skip
+        for windows in self.forward.values():
+            windows.notice(key, at, filled[windows.sources[0]])
         segments.take_places(key, at, place, hit, runs, count, self.base, self.tail, self.slots)
         self.count += fresh
 
@@ -100,6 +106,9 @@ class Forest:
 
     def fold(self, k: int, keys: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The fold of the k-th partial over ranges of cells, and whether there is one."""
+        if not self.rises[k]:
+            self.rises[k] = True
+            self._raise(k, self.keys)
         states, filled = np.zeros(len(keys), self.nodes[k].dtype), np.empty(len(keys), np.uint8)
         run = self.layouts[k].kernel(trees.tree_ranges).run
         run(keys, lo, hi, self.base, self.room, self.nodes[k], self.live[k], states, filled)
@@ -117,7 +126,9 @@ class Forest:
     @property
     def size(self) -> int:
         """About how many bytes it has."""
-        return 8 * len(self.slots) + 32 * len(self.base) + sum(nodes.nbytes + len(nodes) for nodes in self.nodes)
+        forward = sum(windows.size for windows in self.forward.values())
+        trees = sum(nodes.nbytes + len(nodes) for nodes in self.nodes)
+        return 8 * len(self.slots) + 32 * len(self.base) + trees + forward
 
     @property
     def wasteful(self) -> bool:
@@ -184,11 +195,12 @@ class Forest:
         """Write the cells of keys, and the trees above them."""
         slots, leaves = self._places(keys, self.head[keys], self.tail[keys] - self.head[keys])
         self.slots[slots] = at
-        for k, layout in enumerate(self.layouts):
+        for k in range(len(self.layouts)):
             self.nodes[k][leaves], self.live[k][leaves] = states[k], filled[k]
-            layout.kernel(trees.tree_build).run(keys, self.base, self.room, self.tail, self.nodes[k], self.live[k])
+            if self.rises[k]:
+                self._raise(k, keys)
 
-
-def powers_of_two(counts: np.ndarray) -> np.ndarray:
-    """The least power of two that is not below each number."""
-    return np.int64(1) << np.ceil(np.log2(np.maximum(counts, 1))).astype(np.int64)
+    def _raise(self, k: int, keys: np.ndarray) -> None:
+        """Fill the trees of some keys above their leaves."""
+        run = self.layouts[k].kernel(trees.tree_build).run
+        run(keys, self.base, self.room, self.tail, self.nodes[k], self.live[k])

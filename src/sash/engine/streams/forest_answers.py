@@ -10,9 +10,14 @@ import pyarrow as pa
 
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.forest import Forest
+from sash.engine.streams.forward_windows import ForwardWindows
+from sash.engine.streams.query_answers import Folding
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_windows import DueWindows
 from sash.errors import column_named
+from sash.kernels.algorithm import FOLD, declared
+from sash.kernels.answers import Answered
+from sash.kernels.compiling import Kernel
 from sash.planner.techniques import TECHNIQUES
 
 TREE = "flatfat"  # the algorithm that a forest is
@@ -30,13 +35,20 @@ def answers_of(scheme: Scheme, forest: Forest, asked: Mapping[int, DueWindows]) 
     lo, hi, _ = forest.ranges(keys, starts, ends)
     partials: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     lowered: dict[int, Any] = {}
+    named: dict[Any, Answered | None] = {}
     out = {}
     for k, windows in asked.items():
         folding, planned, place = scheme.foldings[k], scheme.planned[k], places[id(windows)]
         with column_named(planned.query.name):
             if planned.query.using not in BY_TREE:
-                some, *bounds = gathered(forest, keys[place], lo[place], hi[place])
-                out[k] = folding.answer(planned, some, *bounds)
+                alike = id(folding), planned.query.using, id(windows)
+                if alike not in named:
+                    named[alike] = _by_name(folding, forest, k, planned.query.using, windows, lo[place], hi[place])
+                if (answered := named[alike]) is not None:
+                    out[k] = folding.read(planned, answered, slice(0, len(windows.key)))
+                else:
+                    some, *bounds = gathered(forest, keys[place], lo[place], hi[place])
+                    out[k] = folding.answer(planned, some, *bounds)
                 continue
             if id(folding) not in lowered:
                 for source in folding.sources:
@@ -46,6 +58,28 @@ def answers_of(scheme: Scheme, forest: Forest, asked: Mapping[int, DueWindows]) 
                 lowered[id(folding)] = folding.lowered(states, partials[folding.sources[0]][1])
             out[k] = folding.read(planned, lowered[id(folding)], place)
     return out
+
+
+def kept_by(using: str | None) -> Kernel | None:
+    """What holds windows between pushes that are asked for by name, if it is an algorithm that can."""
+    algorithm = declared(FOLD).get(using or "")
+    return getattr(algorithm, "between", None)
+
+
+def _by_name(
+    folding: Folding, forest: Forest, k: int, using: str | None, windows: DueWindows, lo: np.ndarray, hi: np.ndarray
+) -> Answered | None:
+    """The answers of windows by the algorithm that holds those of a query, if one does and they do not go back."""
+    kernel = kept_by(using)
+    if kernel is None:
+        return None
+    if k not in forest.forward:
+        forest.forward[k] = ForwardWindows(kernel, folding.inputs(lowered=not folding.beyond), folding.sources)
+    answered = forest.forward[k].answers(forest, windows.key, windows.start, windows.end, lo, hi)
+    if answered is None:
+        return None
+    beyond = [forest.cells_at(source, windows.key, np.maximum(hi - 1, 0)) for source in folding.beyond]
+    return folding.ended(answered, beyond, hi > lo)
 
 
 def _folded(

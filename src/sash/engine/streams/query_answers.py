@@ -91,20 +91,27 @@ class Folding:
     def answer(self, planned: PlannedQuery, cells: Cells, lo: np.ndarray, hi: np.ndarray) -> pa.Array:
         """The answers of windows, given the cells of each."""
         bounds = Bounds(lo, hi, len(cells), MONOTONIC)
-        if self.beyond:
-            inner = self._fold(self._unlowered, self.sources, planned, cells, bounds)
-            answered = self._joined(cells, inner, lo, hi)
-        else:
-            answered = self._fold(self.folded, self.sources, planned, cells, bounds)
-        assert planned.lifted is not None
-        answered = finished(self.aggregate, answered)
-        return placed(planned.question.rows, read(planned.question, planned.lifted, planned.selection, answered))
+        answered = self._fold(self._unlowered if self.beyond else self.folded, self.sources, planned, cells, bounds)
+        last = np.maximum(hi - 1, 0) if len(cells) else hi[:0]
+        beyond = [(cells.states[source][last], cells.filled[source][last]) for source in self.beyond]
+        answered = self.ended(answered, beyond, hi > lo)
+        return self.read(planned, answered, slice(0, len(lo)))
+
+    def ended(self, answered: Answered, beyond: list[tuple[np.ndarray, np.ndarray]], some: np.ndarray) -> Answered:
+        """The answers of windows, given what a kernel gave; of spans, the partials of those beyond the last slice."""
+        if beyond:
+            answered = self._joined(answered, beyond, some)
+        return finished(self.aggregate, answered)
+
+    def inputs(self, lowered: bool = True) -> Inputs:
+        """The aggregate of partials, which is answered by its own partials unless lowered."""
+        states = [np.zeros(0, self._layouts[source].partial.state) for source in self.sources]
+        dtypes = tuple(column.dtype for array in states for column in columns_of(array))
+        return Inputs(self.folded if lowered else self._unlowered, dtypes)
 
     @cached_property
     def _lowering(self) -> tuple[Inputs, Specialised]:
-        states = [np.zeros(0, self._layouts[source].partial.state) for source in self.sources]
-        dtypes = tuple(column.dtype for array in states for column in columns_of(array))
-        inputs = Inputs(self.folded, dtypes)
+        inputs = self.inputs()
         return inputs, specialise(lowering, inputs.aggregate, inputs.dtypes)
 
     def lowered(self, states: list[np.ndarray], filled: np.ndarray) -> Answered:
@@ -138,21 +145,19 @@ class Folding:
         answered: Answered = choice.run(folded, columns, rows, bounds)
         return answered
 
-    def _joined(self, cells: Cells, inner: Answered, lo: np.ndarray, hi: np.ndarray) -> Answered:
+    def _joined(self, inner: Answered, beyond: list[tuple[np.ndarray, np.ndarray]], some: np.ndarray) -> Answered:
         """Spans that end in windows, and those that go on beyond the last slice of each: no span is in both."""
-        last = np.maximum(hi - 1, 0)
-        filled = cells.filled[self.beyond[0]] != 0
-        which = np.flatnonzero(filled[last] & (hi > lo)) if len(cells) else last[:0]
-        columns = tuple(column for source in self.beyond for column in columns_of(cells.states[source][last[which]]))
+        which = np.flatnonzero((beyond[0][1] != 0) & some) if len(beyond[0][1]) else NONE
+        columns = tuple(column for states, _ in beyond for column in columns_of(states[which]))
         ones = np.arange(len(which) + 1)
         each = Bounds(ones[:-1], ones[1:], len(which), MONOTONIC)
         states = RECALC.run(unlowered(self.folded), columns, len(which), each)
-        behind = np.full(len(hi), -1)
+        behind = np.full(len(some), -1)
         behind[which] = ones[:-1]
         inputs = Inputs(self.folded, tuple(column.dtype for column in columns))
-        everywhere = np.ones(len(hi), np.bool_)
-        segments = np.arange(len(hi) + 1)
-        return merged(inputs, inner, everywhere, states.values, segments, np.full(len(hi), -1), behind)
+        everywhere = np.ones(len(some), np.bool_)
+        segments = np.arange(len(some) + 1)
+        return merged(inputs, inner, everywhere, states.values, segments, np.full(len(some), -1), behind)
 
 
 def evaluation_of_rows(

@@ -435,4 +435,11 @@ def cost_of_pba(task: Task) -> float:
     return 4.0 if ahead and getattr(task.aggregate, "selective", False) else 20.0
 
 
-PBA = slides(pba, "boundary aggregation with a second thread", cost=cost_of_pba, offered=True, of_size=pba_of_size)
+PBA = slides(
+    pba,
+    "boundary aggregation with a second thread",
+    cost=cost_of_pba,
+    offered=True,
+    of_size=pba_of_size,
+    between=sba,  # a push that brings little has no chunk that is worth a thread
+)

@@ -36,8 +36,12 @@ def slides(
     offered: bool = False,
     combines: Callable[[int], tuple[float, float]] = lambda rows: (2, 1),
     of_size: Kernel | None = None,
+    between: Kernel | None = None,
 ) -> SlidingAlgorithm:
-    """Declare a kernel of windows that only move forward as an algorithm that folds frames."""
+    """Declare a kernel of windows that only move forward as an algorithm that folds frames.
+
+    Between pushes of a stream it holds their windows, too, unless there is another ``between`` them.
+    """
     return SlidingAlgorithm(
         name=kernel.name,
         operation=FOLD,
@@ -49,6 +53,7 @@ def slides(
         combines=combines,
         kernel=kernel,
         of_size=of_size,
+        between=between or (kernel if kernel.drive is None else None),
     )
 
 

@@ -43,11 +43,13 @@ ONE_SIZE, FRAMES = "sba", "two_stacks"  # the algorithms of windows of one size,
 class SlidingAlgorithm(Algorithm):
     """A fold over windows that only move forward.
 
-    ``kernel`` is what a window is held by, unless there is another for windows of one size.
+    ``kernel`` is what a window is held by, unless there is another for windows of one size; ``between`` what windows of
+    a stream are held by between pushes, many keys in one call.
     """
 
     kernel: Kernel
     of_size: Kernel | None = None
+    between: Kernel | None = None
 
     def held_by(self, size: int | None) -> Kernel:
         """The kernel of windows of this size, or of frames that are given."""

@@ -163,3 +163,8 @@ def grown(array: np.ndarray, room: int) -> np.ndarray:
     out = np.zeros(max(room, 2 * len(array)), array.dtype)
     out[: len(array)] = array
     return out
+
+
+def powers_of_two(counts: np.ndarray) -> np.ndarray:
+    """The least power of two that is not below each number."""
+    return np.int64(1) << np.ceil(np.log2(np.maximum(counts, 1))).astype(np.int64)

@@ -22,7 +22,7 @@ from sash.kernels.compiling import Answers, Flags, Marks, States, Values, kernel
 
 @kernel
 def tree_insert(agg: Any) -> Any:
-    """Put cells that came into their places, or behind what is there, and combine anew what is above."""
+    """Put cells that came into their places, or behind what is there, and combine anew what is above, if anything."""
     combine, load, store = agg.combine, agg.load, agg.store
 
     def insert(
@@ -38,6 +38,7 @@ def tree_insert(agg: Any) -> Any:
         states: States,
         held: Flags,
         work: Marks,
+        rises: int,
         nodes: States,
         live: Flags,
     ) -> int:
@@ -74,7 +75,7 @@ def tree_insert(agg: Any) -> Any:
                     work[waiting] = slot
                     waiting += 1
             width = 1
-            while waiting > 0 and level > 1:
+            while rises != 0 and waiting > 0 and level > 1:
                 level, width, parents = level >> 1, width << 1, 0
                 for k in range(waiting):
                     parent = work[k] >> 1
