@@ -14,7 +14,10 @@ WIDTH = 64  # characters of the drawing
 
 @dataclass(frozen=True)
 class QueryStep:
-    """One query: what it computes of which windows, what answers it, and how many slices a window has."""
+    """One query: what it computes of which windows, what answers it, and how many slices a window has.
+
+    ``between`` says what is kept of its windows from one push to the next.
+    """
 
     name: str
     expression: str
@@ -22,6 +25,7 @@ class QueryStep:
     choices: tuple[Choice, ...]
     slices: int = 0
     source: str = ""
+    between: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,6 +84,7 @@ class StreamPlan(InWords):
             lines += [f"    {step.source}"] if step.source else []
             lines += [f"    {choice.name}: {choice.words}" + (" (as asked)" if choice.by_using else "")
                       for choice in step.choices]  # fmt: skip
+            lines += [f"    between pushes: {step.between}"] if step.between else []
         return "\n".join([*lines, *self.drawing])
 
 

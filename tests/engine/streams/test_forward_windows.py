@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import sash
+from sash import functions as sf
 from sash.engine.streams.forward_windows import ForwardWindows
 from sash.kernels.fifo import ALGORITHMS
 
@@ -148,3 +149,13 @@ def test_a_push_of_one_slice_takes_as_many_combines_as_a_slide(using, amortised,
 
 def test_each_key_takes_as_many_as_one():
     assert [3 * each for each in per_push("two_stacks", 8, 30)] == per_push("two_stacks", 8, 30, keys=3)
+
+
+@pytest.mark.parametrize(
+    ("using", "kept"),
+    [(None, "flatfat"), ("two_stacks", "two_stacks"), ("pba", "sba"), ("flatfat", "flatfat"), ("prefix", "nothing")],
+)
+def test_a_plan_says_what_is_kept_between_pushes(using, kept):
+    schema = pa.schema({"v": pa.int64()})
+    plan = sash.stream(schema).query("q", sf.sum("v"), range=100, slide=1, using=using).explain()
+    assert [step.between.split(",")[0].split(" ")[0] for step in plan.steps] == [kept]

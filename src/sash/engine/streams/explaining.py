@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.covering import UNSEEN, sampled, technique_of
+from sash.engine.streams.forest_answers import words_between
 from sash.engine.streams.queries import Spans
 from sash.engine.streams.query_answers import evaluation_of_rows
 from sash.engine.streams.scheme import Scheme
@@ -46,7 +47,8 @@ def explain(scheme: Scheme, slicer: str, more: Sequence[str] = (), table: pa.Tab
             plan = SharedPlan(fixed, slicer)
             lines += _slices(scheme, plan)
     lines += dict.fromkeys(line for each in scheme.assigners for line in each.words)
-    steps = _steps(scheme, plan, load)
+    stands = table is None and all(grids.values()) and not SLICERS[slicer].finer
+    steps = _steps(scheme, plan, load, stands)
     lines += _sharing(scheme)
     lines += _state(scheme, plan)
     if plan:
@@ -75,7 +77,7 @@ def _spans(spans: Spans, load: Load) -> list[str]:
     return [f"events last from {spans.start} to {spans.end}{seen}; windows are answered {when}"]
 
 
-def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None) -> list[QueryStep]:
+def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None, stands: bool) -> list[QueryStep]:
     folding = scheme.foldings
     rows = WindowRows(Buffer(scheme.query_schema))
     steps = []
@@ -87,8 +89,9 @@ def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None) -> list[Q
             choices = [folding[k].choice(query.using, 1000, max(slices, 1), max(slices, 1))]
             if load is not None:
                 choices.append(technique_of(scheme.partials[folding[k].sources[0]], load))
+            between = words_between(query.using, choices[0].name) if stands else ""
             steps.append(QueryStep(query.name, str(query.call), str(query.extent), tuple(choices), slices,
-                                   f"from the partials of slices: {sources}"))  # fmt: skip
+                                   f"from the partials of slices: {sources}", between))  # fmt: skip
             continue
         if is_swept(planned) or planned.lifted is not None:
             swept = Choice(technique(query.using) or SWEEP, by_using=bool(query.using))

@@ -66,6 +66,18 @@ def kept_by(using: str | None) -> Kernel | None:
     return getattr(algorithm, "between", None)
 
 
+def words_between(using: str | None, at_once: str) -> str:
+    """What is kept of windows between pushes, and what folds those of a push that is long beside them."""
+    kernel = kept_by(using)
+    if using in BY_TREE:
+        kept = f"{TREE}, a tree of partials over each key's slices"
+    elif kernel is None:
+        return f"nothing but slices; each push folds its windows anew by {at_once}"
+    else:
+        kept = f"{kernel.name}, of which new slices alone cost anything; a late one has its key's window made anew"
+    return f"{kept}; a push about as long as what is open is folded at once by {at_once}"
+
+
 def _by_name(
     folding: Folding, forest: Forest, k: int, using: str | None, windows: DueWindows, lo: np.ndarray, hi: np.ndarray
 ) -> Answered | None:
