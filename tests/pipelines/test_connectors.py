@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline_files import sink, source
 from sash.errors import SashError
 from sash.pipelines import connectors, load, schema
 from sash.pipelines.model import Sink, Source
@@ -16,7 +17,7 @@ from sash.pipelines.model import Sink, Source
 HOME = Path(__file__).parents[2]
 RECIPE = HOME / "docs" / "extending.md"
 KNOWN = [(name, each) for each in connectors.CONNECTORS for name in each.names if not each.in_catalogue]
-SOURCE, SINK = '[sources.t]\npath = "in"\n', '[[sinks]]\nformat = "noop"\n'
+SOURCE, SINK = source("t", path="in"), sink(format="noop")
 
 
 def place(name, connector, without=None):

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sash
+from pipeline_files import written
 from sash.errors import SashError
 from sash.pipelines import load
 
@@ -40,19 +41,6 @@ scalar = st.one_of(
 value = st.recursive(
     scalar, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(key, inner, max_size=4), max_leaves=12
 )
-
-
-def written(given):
-    """A value as TOML has it, tables inline."""
-    if isinstance(given, bool):
-        return str(given).lower()
-    if isinstance(given, str):
-        return '"' + "".join(c if c.isalnum() or c in " ${}" else f"\\U{ord(c):08x}" for c in given) + '"'
-    if isinstance(given, dict):
-        return "{" + ", ".join(f"{written(key)} = {written(each)}" for key, each in given.items()) + "}"
-    if isinstance(given, list):
-        return "[" + ", ".join(map(written, given)) + "]"
-    return given.isoformat() if hasattr(given, "isoformat") else str(given)
 
 
 @pytest.fixture

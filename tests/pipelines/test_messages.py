@@ -7,6 +7,7 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition, SimpleDataSourceStreamReader
 
+from pipeline_files import board, query, section, sink, source, sql
 from sash.pipelines import load, run
 from sash.spark import reading
 from sash.spark.messages import parsed
@@ -95,31 +96,9 @@ class Flow(SimpleDataSourceStreamReader):
         return iter(lines(self.file)[start["at"] : end["at"]])
 
 
-PIPELINE = """
-[stream]
-checkpoint = "checkpoint"
-[sources.loads]
-format = "kafka"
-schema = "ts timestamp, k string, v bigint"
-options."kafka.bootstrap.servers" = "nobody"
-options.subscribe = "{file}"
-[[steps]]
-name = "known"
-sql = "select * from loads where k is not null"
-[[steps]]
-name = "board"
-from = "known"
-kind = "stream"
-time = "ts"
-key = "k"
-watermark = "1 second"
-[[steps.queries]]
-range = "10 seconds"
-columns.n = "count(*)"
-[[sinks]]
-path = "out/${{mode}}"
-"""
-LATE = '[[sinks]]\nlate = true\npath = "late/${mode}"\nformat = "json"\n'
+KNOWN = sql("known", "select * from loads where k is not null")
+BOARD = board("board", "known", query("10 seconds", columns_n="count(*)"), time="ts", key="k", watermark="1 second")
+LATE = sink("late/${mode}", late=True, format="json")
 
 
 @pytest.fixture
@@ -136,8 +115,15 @@ def broker(spark, tmp_path, monkeypatch):
     values = [*good, "{", None, '{"v": "many"}', json.dumps({"k": "a"})]
     (tmp_path / "loads").write_text("\n".join(map(json.dumps, values)))
 
+    messages = section("[stream]", checkpoint="checkpoint") + source(
+        "loads",
+        format="kafka",
+        schema="ts timestamp, k string, v bigint",
+        options={"kafka.bootstrap.servers": "nobody", "subscribe": str(tmp_path / "loads")},
+    )
+
     def ran(text, stream):
-        (tmp_path / "p.toml").write_text(PIPELINE.format(file=tmp_path / "loads") + text)
+        (tmp_path / "p.toml").write_text(messages + KNOWN + BOARD + sink("out/${mode}") + text)
         return run(load(tmp_path / "p.toml", stream=stream), spark)
 
     ran.folder = tmp_path

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sash
+from pipeline_files import board, query, section, sink, source
 from sash import functions as sf
 from sash.cli import starter
 from sash.errors import SashError
@@ -42,7 +43,7 @@ def pipeline(tmp_path, spark):
 
     def ran(text, stream=None, reporter=None, **values):
         file = tmp_path / "p.toml"
-        file.write_text('[sources.flights]\npath = "flights"\n' + text)
+        file.write_text(source("flights", path="flights") + text)
         values |= {"folder": str(tmp_path)} if "${folder}" in text else {}
         return run(load(file, values, stream), spark, reporter)
 
@@ -61,25 +62,17 @@ frame = "rows between 9 preceding and current row"
 columns.mid = "median(delay)"
 columns.worse = "count(*) filter (where delay > 50)"
 """
-BOARD = """
-[[steps]]
-name = "boards"
-from = "flights"
-kind = "stream"
-time = "at"
-key = "carrier"
-watermark = "10 minutes"
-[[steps.queries]]
-range = "2 hours"
-slide = "1 hour"
-columns.n = "count(*)"
-columns.mid = "median(delay)"
-[[steps.queries]]
-range = "3 hours"
-columns.worst = "max(delay)"
-"""
-SINK = '[[sinks]]\npath = "out"\n'
-STREAM = '[stream]\ncheckpoint = "checkpoint"\n'
+BOARD = board(
+    "boards",
+    "flights",
+    query("2 hours", slide="1 hour", columns_n="count(*)", columns_mid="median(delay)"),
+    query("3 hours", columns_worst="max(delay)"),
+    time="at",
+    key="carrier",
+    watermark="10 minutes",
+)
+SINK = sink("out")
+STREAM = section("[stream]", checkpoint="checkpoint")
 
 
 def rows(folder, order):
@@ -111,7 +104,7 @@ def hours(size):
 
 
 def test_a_stream_answers_what_the_batch_does(pipeline):
-    both = BOARD + '[[sinks]]\npath = "out/${mode}"\n'
+    both = BOARD + sink("out/${mode}")
     batch = pipeline(both)
     stream = pipeline(STREAM + both, stream=True)
     flights_ = flights()  # noqa: F841
@@ -142,19 +135,19 @@ def test_a_stream_answers_what_the_batch_does(pipeline):
 def test_late_rows_have_a_sink_of_their_own(pipeline):
     nowhere = flights(2).set_column(1, "at", pa.array([None, START], pa.timestamp("us", "UTC")))
     pq.write_table(nowhere, pipeline.folder / "flights" / "1.parquet")
-    sinks = SINK + '[[sinks]]\nlate = true\npath = "late/${mode}"\nformat = "json"\n'
+    sinks = SINK + sink("late/${mode}", late=True, format="json")
     summary = pipeline(BOARD + sinks)
     assert [each.rows for each in summary.sinks[1:]] == [1]
     written = duckdb.sql(f"select reason, carrier from '{pipeline.folder}/late/batch/*.json'").fetchall()
     assert written == [("at is NULL", "AA")]
-    summary = pipeline(STREAM + BOARD + '[[sinks]]\nlate = true\npath = "late/${mode}"\nformat = "json"\n', stream=True)
+    summary = pipeline(STREAM + BOARD + sink("late/${mode}", late=True, format="json"), stream=True)
     assert [each.rows for each in summary.sinks] == [1]
     written = duckdb.sql(f"select reason, carrier from '{pipeline.folder}/late/stream/*/*.json'").fetchall()
     assert written == [("at is NULL", "AA")]
 
 
 def test_a_sink_of_late_rows_can_be_read_where_none_came(pipeline):
-    pipeline(STREAM + BOARD + SINK + '[[sinks]]\nlate = true\npath = "late"\n', stream=True)
+    pipeline(STREAM + BOARD + SINK + sink("late", late=True), stream=True)
     late = pq.read_table(pipeline.folder / "late")
     assert late.num_rows == 0
     assert late.column_names == ["reason", "carrier", "at", "ends", "delay", "sash_batch"]
@@ -223,27 +216,26 @@ def test_aggregates_of_a_module_beside(pipeline):
         ('[[steps]]\nname = "a"\nsql = "select median(delay) over (order by) from flights"\n' + SINK, "line 5: "),
         (WINDOWS.replace("median(delay)", "median(dely)") + SINK, "line 4: .*dely"),
         (WINDOWS.replace("9 preceding", "9 precedin") + SINK, "line 4: "),
-        (BOARD.replace("median(delay)", "median(dely)") + SINK, "line 15: .*dely"),
-        (BOARD.replace("median(delay)", "median(delay) + 1") + SINK, "line 15: a continuous query selects aggregates"),
-        (BOARD.replace('range = "3 hours"', 'range = "0 hours"') + SINK, "line 17: range must be longer than zero"),
-        (BOARD.replace('time = "at"', 'time = "delay"') + SINK, "line 8: time"),
-        (BOARD + SINK + 'partition_by = ["plane"]\n', "line 19: there is no column plane to write; there are carrier"),
-        (BOARD + '[[sinks]]\npath = "flights/out"\n', "line 19: .* is read by this pipeline"),
-        (BOARD + '[[sinks]]\npath = "."\n', "is read by this pipeline"),
-        (BOARD + SINK + '[[sinks]]\nname="b"\npath = "out"\n', "holds, or is inside, what another sink"),
-        (BOARD + '[[sinks]]\nname = "a"\npath = "x/y"\n[[sinks]]\nname="b"\npath = "x"\n', "holds, or is inside"),
+        (BOARD.replace("median(delay)", "median(dely)") + SINK, "line 14: .*dely"),
+        (BOARD.replace("median(delay)", "median(delay) + 1") + SINK, "line 14: a continuous query selects aggregates"),
+        (BOARD.replace('range = "3 hours"', 'range = "0 hours"') + SINK, "line 16: range must be longer than zero"),
+        (BOARD.replace('time = "at"', 'time = "delay"') + SINK, "line 7: time"),
+        (BOARD + SINK + 'partition_by = ["plane"]\n', "line 18: there is no column plane to write; there are carrier"),
+        (BOARD + sink("flights/out"), "line 18: .* is read by this pipeline"),
+        (BOARD + sink("."), "is read by this pipeline"),
+        (BOARD + SINK + sink("out", name="b"), "holds, or is inside, what another sink"),
+        (BOARD + sink("x/y", name="a") + sink("x", name="b"), "holds, or is inside"),
         (BOARD + '[stream]\ncheckpoint = "x/c"\n[[sinks]]\npath = "x"\n', "holds, or is inside"),
-        (BOARD + '[[sinks]]\npath = "file:${folder}/flights"\n', "is read by this pipeline"),
-        (BOARD + '[[sinks]]\npath = "file://${folder}/flights"\n', "is read by this pipeline"),
-        (BOARD + '[[sinks]]\ntable = "t"\noptions.path = "x"\n', "a table has a place already"),
-        (BOARD + '[[sinks]]\nformat = "jdbc"\noptions.url = "jdbc:x"\n', "a jdbc sink needs a table"),
+        (BOARD + sink("file:${folder}/flights"), "is read by this pipeline"),
+        (BOARD + sink("file://${folder}/flights"), "is read by this pipeline"),
+        (BOARD + sink(table="t", options_path="x"), "a table has a place already"),
+        (BOARD + sink(format="jdbc", options_url="jdbc:x"), "a jdbc sink needs a table"),
         (
-            BOARD
-            + '[[sinks]]\nformat = "jdbc"\ntable = "t"\noptions.url = "jdbc:postgresql:x"\noptions.fetchsize = 9\n',
+            BOARD + sink(format="jdbc", table="t", options_url="jdbc:postgresql:x", options_fetchsize=9),
             "a PostgreSQL sink does not take the option fetchsize",
         ),
-        (BOARD + '[[sinks]]\npath = "precious"\n', "precious is there, and not by a run that ended well"),
-        (BOARD + '[[sinks]]\npath = "p.txt"\n', "p.txt is there, and not by a run"),
+        (BOARD + sink("precious"), "precious is there, and not by a run that ended well"),
+        (BOARD + sink("p.txt"), "p.txt is there, and not by a run"),
         (BOARD + SINK + 'format = "parqet"\n', "there is no format parqet"),
         (WINDOWS.replace("columns.mid", "columns.delay") + SINK, "two columns to write are called delay"),
         (BOARD.replace("max(delay)", "mxa(delay)") + SINK, "there is no aggregate mxa"),
@@ -337,16 +329,16 @@ def test_batches_and_streams_do_not_mix(pipeline):
 
 
 def test_a_table_is_what_it_was_where_a_batch_fails(pipeline, spark):
-    sink = '[[sinks]]\ntable = "delays_kept"\nmode = "overwrite"\n'
-    broken = WINDOWS + '[[steps]]\nname = "b"\nsql = "select *, raise_error(\'boom\') as e from typical"\n' + sink
+    kept = sink(table="delays_kept", mode="overwrite")
+    broken = WINDOWS + '[[steps]]\nname = "b"\nsql = "select *, raise_error(\'boom\') as e from typical"\n' + kept
     try:
-        pipeline(WINDOWS + sink)
+        pipeline(WINDOWS + kept)
         with pytest.raises(Failed, match=r"b could not be written: .*boom"):
             pipeline(broken)
         assert spark.table("delays_kept").count() == 300
         tables = [row["tableName"] for row in spark.sql("show tables").collect()]
         assert [name for name in tables if "delays_kept" in name] == ["delays_kept"]
-        assert pipeline(WINDOWS + sink).sinks[0].rows == 300
+        assert pipeline(WINDOWS + kept).sinks[0].rows == 300
     finally:
         spark.sql("drop table if exists delays_kept")
 
@@ -427,7 +419,7 @@ def test_sinks_that_are_no_files_beside_late_rows(pipeline, spark):
 
 
 def test_a_step_with_two_sinks_is_computed_for_each_run(pipeline):
-    sinks = '[[sinks]]\nname = "a"\npath = "a"\n[[sinks]]\nname = "b"\npath = "b"\n'
+    sinks = sink("a", name="a") + sink("b", name="b")
     assert [each.rows for each in pipeline(WINDOWS + sinks).sinks] == [300, 300]
     pq.write_table(flights(50, 300), pipeline.folder / "flights" / "1.parquet")
     assert [each.rows for each in pipeline(WINDOWS + sinks).sinks] == [350, 350]
@@ -442,7 +434,7 @@ def test_only_what_a_sink_needs_is_counted(pipeline):
 def test_rows_that_are_late_are_counted_for_each_sink_of_a_board(pipeline):
     nowhere = flights(1).set_column(1, "at", pa.array([None], pa.timestamp("us", "UTC")))
     pq.write_table(nowhere, pipeline.folder / "flights" / "1.parquet")
-    sinks = '[[sinks]]\nname = "a"\nformat = "noop"\n[[sinks]]\nname = "b"\nformat = "noop"\n'
+    sinks = sink(name="a", format="noop") + sink(name="b", format="noop")
     assert [each.late for each in pipeline(BOARD + sinks).sinks] == [1, 1]
 
 
@@ -454,7 +446,7 @@ def test_partitions_can_be_replaced_one_by_one(pipeline):
 
 
 def test_csv_is_read(pipeline, spark):
-    pipeline(WINDOWS + '[[sinks]]\npath = "csv"\nformat = "csv"\n')
+    pipeline(WINDOWS + sink("csv", format="csv"))
     (pipeline.folder / "r.toml").write_text(
         '[sources.typical]\npath = "csv"\nformat = "csv"\nwhere = "mid > 60"\n[[sinks]]\npath = "high"\n'
     )
@@ -471,23 +463,10 @@ def test_csv_is_read(pipeline, spark):
 def test_a_stream_of_a_rate_source(pipeline, spark):
     kept = Selection()
     (pipeline.folder / "s.toml").write_text(
-        """
-        mode = "stream"
-        [sources.ticks]
-        format = "rate-micro-batch"
-        options.rowsPerBatch = 100
-        [[steps]]
-        name = "n"
-        from = "ticks"
-        kind = "stream"
-        time = "timestamp"
-        watermark = "0 seconds"
-        [[steps.queries]]
-        range = "1 second"
-        columns.n = "count(*)"
-        [[sinks]]
-        format = "console"
-        """
+        'mode = "stream"\n'
+        + source("ticks", format="rate-micro-batch", options_rowsPerBatch=100)
+        + board("n", "ticks", query("1 second", columns_n="count(*)"), time="timestamp", watermark="0 seconds")
+        + sink(format="console")
     )
     assert run(load(pipeline.folder / "s.toml"), spark, kept).rows_in == {"n": 100}
 
@@ -499,7 +478,7 @@ BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.split("]")[0].strip("["))
 def test_every_pipeline_of_the_docs_is_right(block, tmp_path, monkeypatch):
     monkeypatch.setenv("DB_PASSWORD", "swordfish")
-    whole = block if "[[sinks]]" in block else block + '[[sinks]]\npath = "out"\n'
+    whole = block if "[[sinks]]" in block else block + sink("out")
     (tmp_path / "p.toml").write_text(whole)
     assert load(tmp_path / "p.toml").pipeline.sinks
 
@@ -545,26 +524,20 @@ watermark = "10 minutes"
 range = "30 days"
 columns."n`. x" = "count(`m``.\\"x\\"`)"
 """
-    pipeline(text + '[[sinks]]\npath = "out"\npartition_by = ["c`r"]\n')
+    pipeline(text + sink("out", partition_by=["c`r"]))
     rows = pq.read_table(pipeline.folder / "out").to_pylist()
     assert sorted((row["c`r"], row["c.r"], row["n`. x"]) for row in rows) == [(k, k, 100) for k in sorted(CARRIERS)]
 
 
-RANGES = """
-[[steps]]
-name = "boards"
-from = "flights"
-kind = "stream"
-time = "at"
-zone = "Europe/Berlin"
-key = "carrier"
-[[steps.queries]]
-range = { session = "20 minutes" }
-columns.n = "count(*)"
-[[steps.queries]]
-range = { cumulate = "1 day", step = "2 hours" }
-columns.worst = "max(delay)"
-"""
+RANGES = board(
+    "boards",
+    "flights",
+    query({"session": "20 minutes"}, columns_n="count(*)"),
+    query({"cumulate": "1 day", "step": "2 hours"}, columns_worst="max(delay)"),
+    time="at",
+    zone="Europe/Berlin",
+    key="carrier",
+)
 
 
 def test_sessions_and_windows_that_grow(pipeline):

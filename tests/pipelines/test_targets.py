@@ -2,6 +2,7 @@
 
 import pytest
 
+from pipeline_files import board, query, section, sink, source
 from sash.errors import SashError
 from sash.pipelines import build, flows, load
 from sash.pipelines.same_place import overlap, table
@@ -9,19 +10,9 @@ from sash.pipelines.targets import check_places, checked
 from sash.spark import checkpoints, stores, writing
 from sash.spark.writing import Target
 
-SOURCE = '[sources.t]\npath = "in"\nschema = "k string, n bigint, at timestamp"\n'
-BOARD = """
-[[steps]]
-name = "board"
-from = "t"
-kind = "stream"
-time = "at"
-watermark = "1 minute"
-[[steps.queries]]
-range = "1 hour"
-columns.n = "count(*)"
-"""
-STREAM = '[stream]\ncheckpoint = "c"\n'
+SOURCE = source("t", path="in", schema="k string, n bigint, at timestamp")
+BOARD = board("board", "t", query("1 hour", columns_n="count(*)"), time="at", watermark="1 minute")
+STREAM = section("[stream]", checkpoint="c")
 
 
 @pytest.fixture
@@ -113,7 +104,7 @@ def test_an_overlap_with_the_default_store_is_seen(check, spark, store):
     try:
         source = f'[sources.t]\npath = "{store}{check.folder}/data/in"\nschema = "n int"\n'
         with pytest.raises(SashError, match=r"line \d+: .*data is read by this pipeline; it cannot be written"):
-            check('[[sinks]]\nmode = "overwrite"\npath = "data"\n', source=source)
+            check(sink("data", mode="overwrite"), source=source)
         assert not writing.is_local(spark, "/data")
     finally:
         spark.conf.unset("fs.defaultFS")
@@ -170,13 +161,13 @@ def test_what_is_read_is_not_written(check, spark, source, sink):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('[[sinks]]\nname = "live"\ntable = "somewhere"\n', "is no folder of this machine"),
-        ('[[sinks]]\nname = "live"\npath = "s3a://b/out"\n', "is no folder of this machine"),
-        ('[[sinks]]\nname = "live"\nformat = "jdbc"\ntable = "t"\noptions.url = "jdbc:postgresql://db/x"\n',
+        (sink(name="live", table="somewhere"), "is no folder of this machine"),
+        (sink("s3a://b/out", name="live"), "is no folder of this machine"),
+        (sink(name="live", format="jdbc", table="t", options_url="jdbc:postgresql://db/x"),
          "is no folder of this machine"),
-        ('[[sinks]]\nname = "live"\nformat = "jdbc"\ntable = "t"\noptions.url = "jdbc:mysql://db/x"\n',
+        (sink(name="live", format="jdbc", table="t", options_url="jdbc:mysql://db/x"),
          "is no folder of this machine"),
-        (STREAM + '[[sinks]]\nname = "live"\npath = "out"\n', "is where this pipeline writes as a stream, too"),
+        (STREAM + sink("out", name="live"), "is where this pipeline writes as a stream, too"),
         ('[stream]\ncheckpoint = "c"\n[variables]\nout = "o"\n[[sinks]]\nname = "live"\npath = "${out}"\n',
          "is where this pipeline writes as a stream, too"),
     ],
@@ -192,15 +183,15 @@ def test_what_others_need_is_replaced_only_where_it_is_said(check, spark, monkey
 
 
 def test_what_needs_no_mode(check):
-    assert [each.mode for each in check('[[sinks]]\npath = "out"\n')] == ["overwrite"]
-    assert check(STREAM + '[[sinks]]\npath = "out/${mode}"\n')
+    assert [each.mode for each in check(sink("out"))] == ["overwrite"]
+    assert check(STREAM + sink("out/${mode}"))
     assert check(STREAM + '[variables]\nout = "o/${mode}"\n[[sinks]]\npath = "${out}"\n')
-    assert check('[[sinks]]\nformat = "console"\n')
-    written = check(STREAM + BOARD + '[[sinks]]\npath = "out"\nmode = "overwrite"\n', stream=True)
+    assert check(sink(format="console"))
+    written = check(STREAM + BOARD + sink("out", mode="overwrite"), stream=True)
     assert [each.mode for each in written] == ["append"]  # mode is of the batch
 
 
-BOTH = STREAM + BOARD + '[[sinks]]\npath = "out"\n[[sinks]]\nlate = true\npath = "late"\n'
+BOTH = STREAM + BOARD + sink("out") + sink("late", late=True)
 
 
 @pytest.mark.parametrize("sink", ["board", "board_late"])
@@ -224,7 +215,7 @@ def test_a_checkpoint_of_several_sinks_is_not_left_behind(check):
     with pytest.raises(
         SashError, match=r"board\.sinks is the checkpoint of board as one query with others of its step"
     ):
-        check(STREAM + BOARD + '[[sinks]]\npath = "out"\n', stream=True)
+        check(STREAM + BOARD + sink("out"), stream=True)
 
 
 def test_the_sinks_of_a_query_stay(check):
@@ -243,7 +234,7 @@ def test_files_that_are_there_are_not_mixed_with_those_of_a_stream(check):
         check(BOTH, stream=True)
     (check.folder / "late" / "sash_batch=0").mkdir()
     with pytest.raises(SashError, match="late is written by a stream"):
-        check(BOARD + '[[sinks]]\nlate = true\npath = "late"\n')
+        check(BOARD + sink("late", late=True))
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -258,8 +249,8 @@ def test_columns_of_late_rows_are_known_before_anything_runs(check, stream, what
 
 def test_a_word_in_a_comment_or_a_text_joins_no_step_to_a_board(tmp_path):
     step = '[[steps]]\nname = "{}"\nsql = "select \'board\' as b from {} -- as board does"\n'
-    sinks = '[[sinks]]\nfrom = "board"\npath = "a"\n[[sinks]]\nfrom = "board"\nlate = true\npath = "b"\n'
-    more = '[[sinks]]\nfrom = "apart"\npath = "c"\n[[sinks]]\nfrom = "made"\npath = "d"\n'
+    sinks = sink("a", from_="board") + sink("b", from_="board", late=True)
+    more = sink("c", from_="apart") + sink("d", from_="made")
     (tmp_path / "p.toml").write_text(
         STREAM + SOURCE + BOARD + step.format("apart", "t") + step.format("made", "`Board`") + sinks + more
     )
@@ -278,7 +269,7 @@ def test_a_word_in_a_comment_or_a_text_joins_no_step_to_a_board(tmp_path):
 )
 def test_steps_between_a_board_and_a_sink_beside_late_rows_take_rows_one_by_one(check, sql):
     step = f'[[steps]]\nname = "more"\nsql = "{sql}"\n'
-    sinks = '[[sinks]]\npath = "out"\n[[sinks]]\nfrom = "board"\nlate = true\npath = "late"\n'
+    sinks = sink("out") + sink("late", from_="board", late=True)
     text = (BOARD + step + sinks).replace('from = "t"\n', 'from = "t"\nkey = "k"\n')
     told = "more is made from answers of board, whose late rows another sink takes|my_sum|LEFT_OUTER|Stream"
     with pytest.raises(SashError, match=told):

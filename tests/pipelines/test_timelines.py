@@ -12,37 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline_files import board, query, section, sink, source
 from sash.errors import SashError
 from sash.pipelines import PipelineError, load, run
 from sash.spark import checkpoints
 from sash.spark.writing import Target
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
-SOURCE = """
-[stream]
-checkpoint = "checkpoint"
-[sources.rows]
-path = "rows"
-schema = "id bigint, at timestamp"
-"""
-BOARD = """
-[[steps]]
-name = "lists"
-from = "rows"
-kind = "stream"
-time = "at"
-watermark = "1 minute"
-[[steps.queries]]
-range = "1 hour"
-columns.ids = "array_agg(id)"
-[[sinks]]
-from = "lists"
-path = "out"
-[[sinks]]
-from = "lists"
-late = true
-path = "late"
-"""
+SOURCE = section("[stream]", checkpoint="checkpoint") + source("rows", path="rows", schema="id bigint, at timestamp")
+BOARD = (
+    board("lists", "rows", query("1 hour", columns_ids="array_agg(id)"), time="at", watermark="1 minute")
+    + sink("out", from_="lists")
+    + sink("late", from_="lists", late=True)
+)
 
 
 @pytest.fixture
@@ -100,17 +82,17 @@ def test_a_query_of_several_sinks_does_not_go_on_from_an_older_checkpoint(stream
 
 
 def test_a_query_of_one_sink_does_not_go_on_from_an_older_checkpoint(stream):
-    folder, sink = stream.folder, '[[sinks]]\npath = "out"\n'
-    stream(sink)
+    folder, out = stream.folder, sink("out")
+    stream(out)
     shutil.copytree(folder / "checkpoint", folder / "copy")
-    stream(sink)
+    stream(out)
     shutil.copytree(folder / "checkpoint", folder / "newest")
     replaced(folder, "copy")
     told = r"out has later batches of a stream than .*/rows knows of \(0 is its last\): .* go on with the newest"
     with pytest.raises(PipelineError, match=told):
-        stream(sink)
+        stream(out)
     replaced(folder, "newest")
-    stream(sink)
+    stream(out)
     ids = pq.read_table(folder / "out")["id"].to_pylist()
     assert Counter(ids) == Counter(range(4 * 6))
 
