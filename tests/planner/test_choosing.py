@@ -135,7 +135,7 @@ def test_a_refusal_names_the_algorithm_and_what_it_needs(ask, call, window, usin
 
 
 def test_an_algorithm_for_another_operation_is_refused_with_those_there_are():
-    with pytest.raises(Refused, match=r"^block_sort does not answer a fold; there are b_int, daba, .*, two_stacks$"):
+    with pytest.raises(Refused, match=r"^block_sort does not answer a fold; there are .*b_int, .*two_stacks"):
         sash.withColumns(table(9), {"answer": sf.sum("q").over(SO_FAR, using="block_sort")})
     with pytest.raises(Refused, match=r"^prefix does not answer a count and select; there are block_sort, "):
         sash.withColumns(table(9), {"answer": sf.lead("q").order_by("v").over(SO_FAR, using="prefix")})
