@@ -19,11 +19,11 @@ from sash.errors import SashError
 from sash.kernels.recycling import empty
 from sash.kernels.sorting import argsort
 from sash.kernels.sorting.floats import float_keys
+from sash.kernels.sorting.integers import integer_keys
 from sash.kernels.sorting.nulls import with_nulls
 from sash.kernels.sorting.strings import BYTES, string_ranks, string_words
 from sash.kernels.sorting.words import packed
 
-SIGN = np.uint64(1 << 63)
 SAMPLE = 4096  # strings looked at to tell whether most are distinct
 FLOATS = {16: np.float16, 32: np.float32, 64: np.float64}
 
@@ -142,7 +142,7 @@ def _ordered(array: pa.Array) -> list[np.ndarray]:
         return _wide(array)
     timelike = types.is_temporal(dtype) and not types.is_interval(dtype)
     if timelike or types.is_signed_integer(dtype) or types.is_decimal(dtype):
-        return [biased(_numbers(array, np.dtype(f"i{dtype.bit_width // 8}")).astype(np.int64, copy=False))]
+        return [integer_keys(_numbers(array, np.dtype(f"i{dtype.bit_width // 8}")))]
     if _is_string(dtype):
         return [_string_keys(array)]
     if types.is_dictionary(dtype) and dtype.ordered:  # categories are in an order of their own
@@ -202,7 +202,7 @@ def _numbers(array: pa.Array, dtype: Any) -> np.ndarray:
 
 def biased(values: np.ndarray) -> np.ndarray:
     """Signed 64-bit numbers as unsigned ones in the same order."""
-    return values.view(np.uint64) ^ SIGN
+    return integer_keys(values)
 
 
 def _wide(array: pa.Array) -> list[np.ndarray]:

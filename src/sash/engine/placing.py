@@ -16,7 +16,7 @@ from sash.expressions.arrow.casting import convert
 from sash.expressions.arrow.operands import Trouble, plain
 from sash.expressions.arrow.promotion import family
 from sash.kernels.coordinates import Positions
-from sash.kernels.recycling import empty_like
+from sash.kernels.sorting.moving import scattered
 
 if TYPE_CHECKING:
     from sash.engine.sorted_partitions import SortedPartitions
@@ -66,8 +66,8 @@ def placed(rows: SortedPartitions, answer: Answer) -> pa.Array:
         return _taken(rows, answer)
     values, valid = answer.values, answer.valid
     if rows.askers is not None:
-        values = _scattered(values, rows.askers)
-        valid = None if valid is None else _scattered(valid, rows.askers)
+        values = scattered(values, rows.askers)
+        valid = None if valid is None else scattered(valid, rows.askers)
     array = pa.array(values, mask=None if valid is None or valid.all() else ~valid)
     return array if answer.type is None or array.type == answer.type else array.cast(answer.type, safe=False)
 
@@ -82,19 +82,13 @@ def take(array: pa.Array, numbers: pa.Array) -> pa.Array:
         return array.cast(WIDER[array.type]).take(numbers)
 
 
-def _scattered(values: np.ndarray, permutation: np.ndarray) -> np.ndarray:
-    out = empty_like(values)
-    out[permutation] = values
-    return out
-
-
 def _taken(rows: SortedPartitions, answer: Taken) -> pa.Array:
     numbers: np.ndarray = answer.positions
     none = numbers < 0
     if rows.permutation is not None and len(rows.permutation):
         numbers = rows.permutation[numbers]  # whatever is at -1 is masked below
     if rows.askers is not None:
-        numbers, none = _scattered(numbers, rows.askers), _scattered(none, rows.askers)
+        numbers, none = scattered(numbers, rows.askers), scattered(none, rows.askers)
     some = bool(none.any())
     taken = take(answer.source, pa.array(numbers, mask=none if some else None))
     if answer.default is not None:

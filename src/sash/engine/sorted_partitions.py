@@ -21,6 +21,7 @@ from sash.expressions.columns import Expression, Order
 from sash.expressions.evaluation import evaluate, predicate
 from sash.kernels.coordinates import RowNumbers
 from sash.kernels.sorting import argsort, groups, occurrences, rank_within
+from sash.kernels.sorting.moving import gathered
 from sash.kernels.sorting.radix import in_order
 from sash.kernels.structures.ranked import Ranked
 from sash.windows.bounds import positions
@@ -105,7 +106,7 @@ class SortedPartitions:
 
     def placed(self, values: np.ndarray) -> np.ndarray:
         """Values of the rows as they came, by position."""
-        return values if self.permutation is None else values[self.permutation]
+        return values if self.permutation is None else gathered(values, self.permutation)
 
     @property
     def askers(self) -> np.ndarray | None:
