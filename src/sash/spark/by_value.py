@@ -16,6 +16,8 @@ from typing import Any
 
 from pyspark import cloudpickle
 
+from sash.spark.garbage import set_apart
+
 Batches = Iterator[Any]
 INSTALLED = {"site-packages", "dist-packages"}  # folders whose packages workers have, too
 ELSEWHERE = sys.stdlib_module_names | {"sash", "__main__"}  # of which cloudpickle knows, or workers
@@ -27,6 +29,7 @@ def shipped(function: Callable[[Batches], Batches], name: str) -> Callable[[Batc
 
     def run(batches: Batches) -> Batches:
         yield from loads(body)(batches)
+        set_apart()
 
     run.__name__ = name
     run.__annotations__ = function.__annotations__  # by which PySpark tells what a UDF takes and gives

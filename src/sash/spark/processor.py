@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
 HEAD, CHUNKS = "head", "chunks"
+BODY = StructType([StructField("body", BinaryType())])  # types as text would be asked of the JVM in each task
+NUMBER = StructType([StructField("number", LongType())])
 
 
 class Shards(StatefulProcessor):
@@ -26,8 +29,8 @@ class Shards(StatefulProcessor):
     def init(self, handle: Any) -> None:
         """Name what is kept."""
         self.handle = handle
-        self.head = handle.getValueState(HEAD, "body binary")
-        self.chunks = handle.getMapState(CHUNKS, "number bigint", "body binary")
+        self.head = handle.getValueState(HEAD, BODY)
+        self.chunks = handle.getMapState(CHUNKS, NUMBER, BODY)
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
         """Take a batch."""

@@ -23,6 +23,7 @@ from sash.engine.streams.shard import Seen, Shard, ShardedQuery
 from sash.engine.streams.sources import with_late
 from sash.errors import SashError
 from sash.spark.by_value import dumps, loads
+from sash.spark.garbage import set_apart
 from sash.spark.passing import shown
 from sash.spark.worker import begin
 from sash.version import VERSION
@@ -111,6 +112,7 @@ def work(processor: Processor, label: int, frames: Iterator[pd.DataFrame], momen
         _wait(processor, timer, _timer(shard))
         _remember((processor.plan, label), shard, limits.memory // 2)
         yield _frame(None, shard.seen)
+    set_apart()
 
 
 def _bodies(frames: Iterator[pd.DataFrame]) -> Iterator[Body]:

@@ -39,6 +39,7 @@ from sash.expressions.columns import Foreign
 from sash.spark import failures
 from sash.spark.batch_boards import Read, SparkSource
 from sash.spark.columns_read import spark_column
+from sash.spark.garbage import set_apart
 from sash.spark.local import PROVIDER, ROCKSDB
 from sash.spark.passing import as_schema, columns_of, narrowed, numbered, record_batches, refuse_unknown, shown
 from sash.spark.processor import Shards
@@ -265,6 +266,7 @@ def _folds(sent: bytes, name: str) -> Any:
                     "body": pa.array([body.table], pa.binary()),
                 }
                 yield pa.RecordBatch.from_pydict(row)
+        set_apart()
 
     fold.__name__ = name
     return fold
@@ -282,6 +284,7 @@ def _answers(schema: pa.Schema, name: str, wanted: Wanted | None = None) -> Any:
                     column = pa.array(samples + [None] * (table.num_rows - len(samples)), pa.string())
                     table = table.append_column(SAMPLED, column)
                 yield from record_batches(table, schema)
+        set_apart()
 
     unpack.__name__ = name
     return unpack
