@@ -61,7 +61,7 @@ class StreamPlan(InWords):
         '<svg'
         """
         sliced = any(step.slices for step in self.steps)
-        held = ["slices", f"cut by {self.slicer}"] if sliced else ["rows that are held", "for whole windows"]
+        store = ["slices", f"cut by {self.slicer}"] if sliced else ["rows that are held", "for whole windows"]
         queries = [
             [
                 f"{step.name} = {step.expression}",
@@ -70,7 +70,7 @@ class StreamPlan(InWords):
             ]
             for step in self.steps
         ]
-        return diagram(held, queries)
+        return diagram(store, queries)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

@@ -185,8 +185,8 @@ class SparkSource(Source):
         def sampled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
                 table = pa.Table.from_batches([batch]).rename_columns(names)
-                told = {"samples": [json.dumps(sample(table, wanted))], "answers": [table.num_rows]}
-                yield pa.RecordBatch.from_pydict(told, schema)
+                columns = {"samples": [json.dumps(sample(table, wanted))], "answers": [table.num_rows]}
+                yield pa.RecordBatch.from_pydict(columns, schema)
 
         def run(stopping: Event) -> None:
             sight.words = "Spark computes all answers, of which a page has a few"

@@ -78,11 +78,11 @@ class IntervalColumns:
 
     def restored(self, frame: DataFrame) -> DataFrame:
         """The frame with its answers, as they are to be."""
-        found = {field.name: field.dataType for field in frame.schema}
+        dtypes = {field.name: field.dataType for field in frame.schema}
         restored = {
-            name: F.expr(_restored(quoted(name), found[name], dtype))
+            name: F.expr(_restored(quoted(name), dtypes[name], dtype))
             for name, dtype in self.types.items()
-            if _holds(found[name])
+            if _holds(dtypes[name])
         }
         return (frame.withColumns(restored) if restored else frame).drop(*self.hidden)
 
@@ -122,9 +122,9 @@ def _holds(dtype: Any) -> bool:
     return isinstance(dtype.elementType if isinstance(dtype, ArrayType) else dtype, DayTimeIntervalType)
 
 
-def _restored(text: str, found: Any, wanted: Any) -> str:
+def _restored(text: str, dtype: Any, wanted: Any) -> str:
     """An answer, or each of a list, as an interval of a type."""
-    if isinstance(found, ArrayType):
-        return f"TRANSFORM({text}, each -> {_restored('each', found.elementType, wanted)})"
+    if isinstance(dtype, ArrayType):
+        return f"TRANSFORM({text}, each -> {_restored('each', dtype.elementType, wanted)})"
     months = isinstance(wanted, YearMonthIntervalType)
     return f"CAST({AS_MONTHS.format(text) if months else text} AS {wanted.simpleString()})"

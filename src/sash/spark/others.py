@@ -104,7 +104,7 @@ def pairings(inputs: ReadColumns, columns: Mapping[str, Over]) -> list[SharedTas
             tables[id(table)] = ReadColumns(as_batch(inputs.frame, table))
         theirs = tables[id(table)]
         asked[name] = rewritten(over, inputs.named, theirs.named), theirs
-    found: dict[Any, SharedTask] = {}
+    tasks: dict[Any, SharedTask] = {}
     left = inputs.schema()
     rights = {number: theirs.schema() for number, theirs in tables.items()}
     for name, (over, theirs) in asked.items():
@@ -114,9 +114,9 @@ def pairings(inputs: ReadColumns, columns: Mapping[str, Over]) -> list[SharedTas
         at = window.order[0].column if window.order else None
         dtype = None if at is None else _common("at", others.at, left, at, right)
         key = tuple(ours.key for ours in others.on), types
-        pairing = found.setdefault(key, SharedTask(others.on, types))
+        pairing = tasks.setdefault(key, SharedTask(others.on, types))
         pairing.add(name, over, OtherTable(theirs, window.partition, at), dtype)
-    return list(found.values())
+    return list(tasks.values())
 
 
 def as_batch(left: DataFrame, table: Any) -> DataFrame:
@@ -151,12 +151,12 @@ def sides_of(pairing: SharedTask, inputs: ReadColumns) -> Sides:
 
 def sampled(pairing: SharedTask, rows: int) -> dict[str, Over]:
     """The expressions as they were asked, over the first rows of the other tables."""
-    found: dict[str, Over] = {}
+    columns: dict[str, Over] = {}
     for number, source in enumerate(pairing.sources.values()):
         mine = {name: pairing.asked[name] for name in pairing.over(number)}
         table = first_rows(source.inputs, expressions_of_others, mine.values(), rows)
-        found |= {name: of_table(over, table) for name, over in mine.items()}
-    return found
+        columns |= {name: of_table(over, table) for name, over in mine.items()}
+    return columns
 
 
 def first_rows(inputs: ReadColumns, read: Reads, columns: Iterable[Over], rows: int) -> pa.Table:

@@ -43,12 +43,12 @@ class Sides:
 
     def apart(self, table: pa.Table, side: np.ndarray) -> list[pa.Table]:
         """The rows of each side, with its own columns."""
-        found = []
+        tables = []
         for number, schema in enumerate(self.schemas):
             wanted = [*self.common.names, *(f"{number}.{name}" for name in schema.names)]
             rows = table.select(wanted or [SIDE]).filter(pa.array(side == number))
-            found.append(rows.rename_columns([*self.common.names, *schema.names] if wanted else [SIDE]))
-        return found
+            tables.append(rows.rename_columns([*self.common.names, *schema.names] if wanted else [SIDE]))
+        return tables
 
 
 def of_table(over: Over, table: Any) -> Over:
@@ -81,11 +81,11 @@ def evaluation(
         side = table[SIDE].to_numpy()
         left, *rights = sides.apart(table, side)
         out = evaluate(left, over_tables(columns, rights), arrival=False)
-        found = as_answers({name: out[name] for name in columns}, answers)
+        structs = as_answers({name: out[name] for name in columns}, answers)
         mine = side == 0
         if mine.all():
-            return found
-        return found.take(pa.array(np.cumsum(mine) - 1, mask=~mine))
+            return structs
+        return structs.take(pa.array(np.cumsum(mine) - 1, mask=~mine))
 
     def evaluated(batches: Iterator[Any]) -> Iterator[pa.Array]:
         start()

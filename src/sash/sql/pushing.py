@@ -1,7 +1,7 @@
 """Conditions of a select on the PARTITION BY columns of the windowed query that it reads: they hold below it, too.
 
-As Spark moves them below its own windows. The condition also stays where it is, so that one that is not told below
-costs time and changes nothing. Only comparisons of such columns with constants are told.
+As Spark moves them below its own windows. The condition also stays where it is, so that one that is not put below
+costs time and changes nothing. Only comparisons of such columns with constants are put there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SYMBOLS = frozenset("( ) , = == <> != < > <= >= <=> - +".split())
 
 
 @dataclass(frozen=True)
-class Told:
+class KnownCondition:
     """A condition on the rows of a query: a piece of the text, and its columns there, by the spans of their names."""
 
     span: Span
@@ -48,7 +48,9 @@ class Read:
     whole: bool = True  # whether each row of the select has one of its rows, and not what an outer join fills in
 
 
-def told(source: Source, select: Block, above: Sequence[Told] = ()) -> list[tuple[int, list[Told]]]:
+def known_of_reads(
+    source: Source, select: Block, above: Sequence[KnownCondition] = ()
+) -> list[tuple[int, list[KnownCondition]]]:
     """The places of what a select reads, each with all that is known of the rows it takes from there.
 
     That is what its WHERE says, and what is known of its own rows, in terms of what it reads.
@@ -57,7 +59,7 @@ def told(source: Source, select: Block, above: Sequence[Told] = ()) -> list[tupl
     reads = []
     for read_from in _reads(source, select):
         if read_from.whole:
-            known = [_told(source, each, read_from) for each in conjuncts]
+            known = [_condition(source, each, read_from) for each in conjuncts]
             passed = [each for each in above if all(_is_of(source, name, read_from) for name in each.columns.values())]
             reads.append((read_from.place, [*passed, *(each for each in known if each is not None)]))
     return reads
@@ -112,7 +114,7 @@ def _is_of(source: Source, column: str, read_from: Read) -> bool:
     return len(tokens) == 3 and source.fold(tokens[0].name) == read_from.alias
 
 
-def told_of(source: Source, place: int, name: str) -> list[Told]:
+def known_of_named(source: Source, place: int, name: str) -> list[KnownCondition]:
     """What is known of the rows of a common table expression that is read in one place alone."""
     tokens = source.tokens
     mentions = [
@@ -130,7 +132,7 @@ def told_of(source: Source, place: int, name: str) -> list[Told]:
         hi = source.after(hi)
     if lo < 0 or source.word(lo) != "SELECT":
         return []
-    return dict(told(source, block(source, lo, hi))).get(mentions[1], [])
+    return dict(known_of_reads(source, block(source, lo, hi))).get(mentions[1], [])
 
 
 def select_in(source: Source, opened: int) -> int | None:
@@ -140,7 +142,9 @@ def select_in(source: Source, opened: int) -> int | None:
     return lo if alone else None
 
 
-def below(source: Source, select: Block, windows: Sequence[Windowed], above: Sequence[Told]) -> list[Told]:
+def below(
+    source: Source, select: Block, windows: Sequence[Windowed], above: Sequence[KnownCondition]
+) -> list[KnownCondition]:
     """Those conditions on the rows of a select that are of whole partitions of all its windows, on what it reads."""
     tails = {words.split()[0].upper() for words, _ in select.tail}
     if not windows or {"GROUP", "HAVING"} & set(select.clauses) or tails & {"LIMIT", "OFFSET"}:
@@ -150,7 +154,7 @@ def below(source: Source, select: Block, windows: Sequence[Windowed], above: Seq
     columns = _columns(source, select, shared)
     names = [{span: _name(source, column) for span, column in each.columns.items()} for each in above]
     return [
-        Told(each.span, {span: columns[name] for span, name in named.items()})
+        KnownCondition(each.span, {span: columns[name] for span, name in named.items()})
         for each, named in zip(above, names, strict=True)
         if all(name in columns for name in named.values())
     ]
@@ -211,7 +215,7 @@ def _conjuncts(source: Source, lo: int, hi: int) -> list[Span]:
     return [*spans, (start, hi)]
 
 
-def _told(source: Source, span: Span, read_from: Read) -> Told | None:
+def _condition(source: Source, span: Span, read_from: Read) -> KnownCondition | None:
     """A condition on the rows of what is read; None where it is more than comparisons of columns and constants."""
     columns: dict[Span, str] = {}
     place, hi = span
@@ -231,7 +235,7 @@ def _told(source: Source, span: Span, read_from: Read) -> Told | None:
         else:
             columns[place, place + 1 + 2 * dotted] = source.tokens[place + 2 * dotted].text
             place += 1 + 2 * dotted
-    return Told(span, columns) if columns else None
+    return KnownCondition(span, columns) if columns else None
 
 
 def _has_column(source: Source, place: int, hi: int, read_from: Read) -> bool:

@@ -28,7 +28,8 @@ class Rewriting:
     known: dict[int, str] = field(default_factory=dict)  # queries in brackets, by their place
     around: dict[int, Mapping[str, Windowed]] = field(default_factory=dict)  # their windows, of a select around them
     named: Mapping[str, Windowed] = field(default_factory=dict)  # those of the query that is being read
-    told: dict[int, list[pushing.Told]] = field(default_factory=dict)  # what is known of the rows of selects
+    # what is known of the rows of selects
+    conditions: dict[int, list[pushing.KnownCondition]] = field(default_factory=dict)
 
     def top(self, lo: int, hi: int, scope: Scope) -> str:
         """The whole query, with the tables that it was given."""
@@ -83,7 +84,7 @@ class Rewriting:
                 raise source.error("WITH takes queries such as t AS (SELECT …)", min(place, len(source.tokens) - 1))
             closed = source.closing[opened]
             self.around[opened] = self.named
-            self.tell(opened, [] if recursive else pushing.told_of(source, place, source.tokens[place].name))
+            self.note(opened, [] if recursive else pushing.known_of_named(source, place, source.tokens[place].name))
             body = self.nested(opened, scope.inside(named, recursive))
             head = source.text[source.tokens[start].start : source.tokens[opened].end]
             named.append(NamedQuery(source.tokens[start].name, f"{head}{body})"))
@@ -141,9 +142,9 @@ class Rewriting:
                 sentence = f"a window call cannot stand in {clause}; use QUALIFY, or a subquery"
                 raise source.error(sentence, called.span[0])
         windows = {called.span: resolved(source, called.window, named) for called in calls}
-        below = pushing.below(source, block, list(windows.values()), self.told.get(lo, []))
-        for place, conditions in pushing.told(source, block, below):
-            self.tell(place, conditions)
+        below = pushing.below(source, block, list(windows.values()), self.conditions.get(lo, []))
+        for place, conditions in pushing.known_of_reads(source, block, below):
+            self.note(place, conditions)
         block.below = tuple(each.text(source) for each in below)
         ours = [
             called
@@ -174,11 +175,11 @@ class Rewriting:
         around = calls if self.named and not block.windows else []
         return spelled_out(self, block.span, around, windows, scope)
 
-    def tell(self, opened: int, conditions: list[pushing.Told]) -> None:
+    def note(self, opened: int, conditions: list[pushing.KnownCondition]) -> None:
         """Note what is known of the rows of the query in a bracket, if it is one select."""
         place = pushing.select_in(self.source, opened) if opened in self.source.closing else None
         if place is not None and conditions:
-            self.told[place] = conditions
+            self.conditions[place] = conditions
 
     def by_sash(self, block: blocks.Block, scope: Scope, windows: Windows, ours: list[Called]) -> str:
         """The select with these calls answered by Sash."""

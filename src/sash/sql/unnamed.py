@@ -37,7 +37,7 @@ def _known(
     items: Sequence[Listed], numbers: list[int], columns: Callable[[str], Sequence[str] | None]
 ) -> dict[int, str] | None:
     listed = ["NULL" if each.asked and number not in numbers else each.text for number, each in enumerate(items)]
-    found = columns(", ".join(listed))
-    if found is None or len(found) != sum(each.width for each in items):
+    names = columns(", ".join(listed))
+    if names is None or len(names) != sum(each.width for each in items):
         return None
-    return {number: found[sum(each.width for each in items[:number])] for number in numbers}
+    return {number: names[sum(each.width for each in items[:number])] for number in numbers}

@@ -317,8 +317,8 @@ class CumulativeCalendarGrid(CalendarGrid):
         first = max(self._since(lo - abs(self.offset), "D") - 2, -FARTHEST_DAY) // self.days - 2
         last = min(self._since(hi + abs(self.offset), "D") + 2, FARTHEST_DAY) // self.days + 2
         key = (first, last)
-        found = self._made.get(key)
-        if found is None:
+        ends_of_steps = self._made.get(key)
+        if ends_of_steps is None:
             period = np.arange(first, last + 1, dtype=np.int64)
             start, stop = super().starts(period), super().starts(period + 1)
             steps = np.arange(self._most, dtype=np.int64)
@@ -326,10 +326,10 @@ class CumulativeCalendarGrid(CalendarGrid):
                               np.repeat(stop, len(steps)))  # fmt: skip
             new = np.append(True, ends[1:] != ends[:-1])
             numbers = (period[:, None] * self._most + steps).reshape(-1)
-            found = (ends[new], numbers[new], np.repeat(start, len(steps))[new])
+            ends_of_steps = (ends[new], numbers[new], np.repeat(start, len(steps))[new])
             self._made.clear()
-            self._made[key] = found
-        return found
+            self._made[key] = ends_of_steps
+        return ends_of_steps
 
 
 def _on_clocks(clock: np.ndarray, unit: str, zone: str | None) -> np.ndarray:

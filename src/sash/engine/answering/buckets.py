@@ -72,18 +72,18 @@ def _categories(question: Question) -> pa.Array:
     if pa.types.is_floating(array.type):
         zero, nan = pa.scalar(0, array.type), pa.scalar(np.nan, array.type)
         array = pc.if_else(pc.is_nan(array), nan, pc.add(array, zero))  # both zeros are one category, and all NaN
-    found = array.unique().drop_null()
+    values = array.unique().drop_null()
     if (
         pa.types.is_timestamp(array.type)
         and array.type.unit == "ns"
-        and np.any(found.cast(pa.int64()).to_numpy() % 1000)
+        and np.any(values.cast(pa.int64()).to_numpy() % 1000)
     ):
         raise SashError(f"category must be times of whole microseconds, got {question.columns[0]} of {array.type}")
-    if len(found) > MOST:
+    if len(values) > MOST:
         raise SashError(
-            f"{question.call} takes at most {MOST} categories, got {len(found):,}; partition by the column instead"
+            f"{question.call} takes at most {MOST} categories, got {len(values):,}; partition by the column instead"
         )
-    return found.take(pc.array_sort_indices(found))
+    return values.take(pc.array_sort_indices(values))
 
 
 def _by_position(question: Question, evaluation: Evaluation, choices: Sequence[Choice]) -> pa.Array:

@@ -94,5 +94,5 @@ def _default(question: Question) -> pa.Array | None:
     zero = pc.equal(rows.of_asker(columns[1]), 0) if own else pa.scalar(offset == 0)
     itself = pc.and_(zero, pc.is_null(rows.source(columns[0]))) if question.call.nulls == "ignore" else pa.scalar(False)
     known = pc.is_valid(rows.of_asker(columns[1])) if own else pa.scalar(True)
-    kept = pc.and_(known, pc.invert(pc.fill_null(itself, False)))
-    return pc.if_else(kept, default, pa.scalar(None, default.type))
+    outside = pc.and_(known, pc.invert(pc.fill_null(itself, False)))
+    return pc.if_else(outside, default, pa.scalar(None, default.type))

@@ -102,10 +102,10 @@ def _give_slots(previous, following, edges, begin, first, filled, slot, after): 
 def give_slot(last: Any, comes_next: Any, begin: Any, first: Any, filled: Any, slot: Any, after: Any) -> None:
     """The next slot of its group for the value whose last position there this is."""
     group = np.uint64(begin[last])
-    given = group + np.uint64(filled[group])
+    free = group + np.uint64(filled[group])
     filled[group] += 1
-    slot[np.uint64(first[last])] = given
-    after[given] = comes_next
+    slot[np.uint64(first[last])] = free
+    after[free] = comes_next
 
 
 @routine
