@@ -112,11 +112,7 @@ class Intake:
         with column_named("time"):
             time, known = ticks_of(evaluate(self.scheme.settings.time, table), self.scheme.time_type)
         behind = (time < self.begins) & (True if known is None else known)
-        if not behind.any():
-            return table
-        aside = np.flatnonzero(behind)
-        self.set_aside(table, aside, pa.array([BEHIND] * len(aside), pa.string()))
-        return table.filter(pa.array(~behind))
+        return self._without(table, behind, BEHIND)
 
     def _come(self, table: pa.Table) -> pa.Table:
         """The rows that are not too far in the future; others are set aside."""
@@ -133,12 +129,7 @@ class Intake:
                 with column_named(argument):
                     time, known = ticks_of(evaluate(column, table), scheme.time_type)
                 ahead |= (time > clock + scheme.ahead) & (True if known is None else known)
-        if not ahead.any():
-            return table
-        aside = np.flatnonzero(ahead)
-        reason = f"{settings.time} is more than {settings.ahead} ahead of the clock"
-        self.set_aside(table, aside, pa.array([reason] * len(aside), pa.string()))
-        return table.filter(pa.array(~ahead))
+        return self._without(table, ahead, f"{settings.time} is more than {settings.ahead} ahead of the clock")
 
     def _judged(self, table: pa.Table, time: np.ndarray, known: np.ndarray | None) -> Judged:
         """Which rows of a batch are of no session, by all that have come by now."""
@@ -180,6 +171,14 @@ class Intake:
         with column_named("key"):
             codes = self.state.keys.numbers([one_array(evaluate(key, table)) for key in self.scheme.settings.key])
         return np.zeros(table.num_rows, np.int64) if codes is None else codes
+
+    def _without(self, table: pa.Table, mask: np.ndarray, reason: str) -> pa.Table:
+        """The rows but for some, which are set aside for one reason."""
+        if not mask.any():
+            return table
+        rows = np.flatnonzero(mask)
+        self.set_aside(table, rows, pa.array([reason] * len(rows), pa.string()))
+        return table.filter(pa.array(~mask))
 
     def set_aside(self, table: pa.Table, rows: np.ndarray, reasons: pa.Array) -> None:
         """Keep rows for ``late``, with the reason of each."""
