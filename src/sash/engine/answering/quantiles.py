@@ -93,7 +93,7 @@ def quantile(question: Question) -> Evaluation:
         share = (*question.columns[question.call.of_frame :], *function.parameters, 0.5)[0]
         if not isinstance(share, tuple):
             return at(share, choices[0])
-        return Whole(_side_by_side([by_position(at(each, choices[0])) for each in share], len(bounds), source.type))
+        return Whole(side_by_side([by_position(at(each, choices[0])) for each in share], len(bounds), source.type))
 
     def by_position(answer: Any) -> pa.Array:
         if isinstance(answer, Taken):
@@ -156,7 +156,7 @@ def _shares(question: Question, share: Any) -> np.ndarray:
     return np.ascontiguousarray(shares if askers is None else shares[askers], np.float64)
 
 
-def _side_by_side(answers: list[pa.Array], frames: int, dtype: pa.DataType) -> pa.Array:
+def side_by_side(answers: list[pa.Array], frames: int, dtype: pa.DataType) -> pa.Array:
     """Several quantiles of each frame as one list; NULL where the frame is empty."""
     if not answers:
         return pa.array([[]] * frames, pa.list_(dtype))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,12 @@ from sash.kernels.sorting import argsort
 from sash.kernels.sorting.radix import in_order
 from sash.windows.bounds import Bounds
 
+if TYPE_CHECKING:
+    from sash.engine.streams.sorted_runs import SortedRuns
+
+PARTS = 64  # tables of about one size that are made one
+FEW = 1 << 10  # rows that are not worth letting go of
+
 
 class Buffer:
     """Buffered rows, sorted by key and position; equal ones as they came, or, without ``arrival``, by their columns."""
@@ -26,23 +32,65 @@ class Buffer:
         self.table = schema.empty_table()
         self.key, self.at = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._new: list[tuple[pa.Table, np.ndarray, np.ndarray]] = []
+        self._sizes: list[int] = []  # how many times each of these was made of others
+        self.waiting = 0  # rows that came, and are not among the others yet
         self._bytes: int | None = 0  # of all rows; None where they must be counted
+        self.runs: SortedRuns | None = None  # the same rows, while pushes are small
+        self.rest = 0  # rows that are to come before there are runs again
 
     def __len__(self) -> int:
-        return len(self.key) + sum(len(key) for _, key, _ in self._new)
+        return len(self.key) + self.waiting
 
     def append(self, table: pa.Table, key: np.ndarray, at: np.ndarray) -> None:
         """Take rows in."""
-        if len(key):
-            self._new.append((table, key, at))
-            self._bytes = None if self._bytes is None else self._bytes + total_bytes(table)
+        if not len(key):
+            return
+        self._new.append((table, key, at))
+        self._sizes.append(0)
+        self.waiting += len(key)
+        self.rest = max(self.rest - len(key), 0)
+        self._bytes = None if self._bytes is None else self._bytes + total_bytes(table)
+        if self.runs is not None:
+            self.runs.wait(table, key, at)
+            while len(self._sizes) >= PARTS and self._sizes[-PARTS] == self._sizes[-1]:
+                self._join()
+
+    def _join(self) -> None:
+        """Make one of the last tables."""
+        tables, keys, ats = zip(*self._new[-PARTS:], strict=True)
+        whole = pa.concat_tables(tables).combine_chunks()
+        self._new[-PARTS:] = [(whole, np.concatenate(keys), np.concatenate(ats))]
+        self._sizes[-PARTS:] = [self._sizes[-1] + 1]
+
+    @property
+    def key_count(self) -> int:
+        """How many keys have a row, once all are in order."""
+        return int(np.count_nonzero(self.key[1:] != self.key[:-1])) + min(len(self.key), 1)
+
+    def rows(self) -> list[tuple[pa.Table, np.ndarray, np.ndarray]]:
+        """All rows with their keys and positions, in parts."""
+        return [(self.table, self.key, self.at)] * bool(len(self.key)) + self._new
+
+    def drop_runs(self) -> None:
+        """Have no runs, until enough rows have come that making them anew is worth it."""
+        if self.runs is not None:
+            self.runs, self.rest = None, len(self) // 16
+
+    def let_go(self, cuts: np.ndarray) -> bool:
+        """Let go of the rows of runs before a position; whether that leaves much that could go here, too."""
+        assert self.runs is not None
+        self.runs.let_go(cuts)
+        count = len(self.runs)
+        if self.runs.wasteful:
+            self.runs = None
+        return len(self) > count + count // 4 + FEW
 
     def compact(self) -> Buffer:
         """Put all rows in order; returns itself."""
         if not self._new:
             return self
         tables, keys, ats = zip(*self._new, strict=True)
-        self._new = []
+        self._new, self._sizes, self.waiting = [], [], 0
         self.table = pa.concat_tables([self.table, *tables])  # which copies nothing
         del tables
         self.key, self.at = np.concatenate([self.key, *keys]), np.concatenate([self.at, *ats])
@@ -66,7 +114,7 @@ class Buffer:
         """About how many bytes all rows have."""
         if self._bytes is None:
             self._bytes = sum(total_bytes(table) for table in (self.table, *(table for table, _, _ in self._new)))
-        return self._bytes + 16 * len(self)
+        return self._bytes + 16 * len(self) + (0 if self.runs is None else self.runs.size)
 
     def of_keys(self, first: int, last: int) -> Buffer:
         """The rows of keys from one number to another, once all are in order; nothing is copied."""
@@ -106,7 +154,8 @@ class Buffer:
         key = numbers_of(parts, "held key", table.num_rows, 0, keys - 1)
         at = numbers_of(parts, "held at", table.num_rows)
         refuse_disorder(key, at, "held rows", once=False)
-        self.table, self.key, self.at, self._new, self._bytes = table, key, at, [], None
+        self.table, self.key, self.at, self._bytes = table, key, at, None
+        self._new, self._sizes, self.waiting, self.runs = [], [], 0, None
 
 
 def ties(table: pa.Table) -> list[np.ndarray]:

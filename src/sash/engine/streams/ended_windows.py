@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,13 +17,14 @@ from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import WindowAnswers
 from sash.engine.streams.filling import Filling
-from sash.engine.streams.forest import Forest
 from sash.engine.streams.forest_answers import answers_of
 from sash.engine.streams.keys import Keys
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.queries import REVISION, WINDOW_END
 from sash.engine.streams.query_answers import PlannedQuery, answer_of_rows
+from sash.engine.streams.run_answers import RunAnswers
 from sash.engine.streams.scheme import Scheme
+from sash.engine.streams.sorted_runs import SortedRuns
 from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, swept_type
 from sash.engine.streams.timed_stream import FIRST
 from sash.errors import SashError, column_named
@@ -40,6 +41,7 @@ class EndedWindows:
     def __init__(self, scheme: Scheme, starts: bool) -> None:
         self.scheme, self.with_starts = scheme, starts
         self.since: dict[str, int] = {}  # for queries that were added later: where their first window may begin
+        self.by_runs = RunAnswers(scheme)
         self.filling: Filling | None = None  # of an operator that fills windows without events
         if starts and (hidden := [each for each in scheme.assigners if not each.known_starts]):
             raise SashError(f"starts are of windows by time and by count, got windows by {hidden[0].kind}")
@@ -64,10 +66,17 @@ class EndedWindows:
         They come in parts where there are limits, some keys in each, or some windows of a key, in the order of both.
         """
         folds = self.scheme.by_cells
-        if self.scheme.buffered:
+        ending = planted(positions, cells, len(self.scheme.assigners), upto, limits) if folds else None
+        raised = None
+        if cells.plants and (ending or not folds):
+            raised = self.by_runs.raised(positions, buffer, upto, limits, ending)
+        if raised is None:
+            buffer.drop_runs()
+        runs, ending = raised or (None, ending)
+        if self.scheme.buffered and (runs is None or self.by_runs.by_rows):
             buffer.compact()
-        if folds and (ending := planted(positions, cells, len(self.scheme.assigners), upto, limits)):
-            yield from self._of(positions, cells, buffer, None, upto, limits, ending)
+        if ending:
+            yield from self._of(positions, cells, buffer, None, upto, limits, ending, runs)
             return
         store: Any = cells.compact() if folds else buffer
         if not len(store.key):
@@ -103,12 +112,13 @@ class EndedWindows:
         upto: int,
         limits: Limits | None,
         ending: list[Ending] | None = None,
+        runs: SortedRuns | None = None,
     ) -> Iterator[WindowAnswers]:
-        """The answers of the windows of some keys, or, without a store, of those that end in a forest."""
+        """The answers of the windows of some keys, or, without a store, of those that end in a forest or in runs."""
         ended = (
             [positions.ended(spec, store, upto) for spec in range(len(self.scheme.assigners))]
             if ending is None
-            else [_held_by(cells.planted(), each) for each in ending]
+            else [_held_by(cells.planted() if self.scheme.by_cells else runs, each) for each in ending]
         )
         for spec, start in self.least_starts.items():
             keys, ends = ended[spec]
@@ -127,11 +137,17 @@ class EndedWindows:
                 mask[place] = True
             due.append(mask)
         shown = positions.shown(key, end)
-        parts = [(0, len(key))] if limits is None else self._cut(positions, buffer, store, key, end, due, limits)
+        parts = (
+            [(0, len(key))]
+            if limits is None
+            else self._cut(
+                positions, buffer, store, key, end, due, limits, {} if runs is None else self.by_runs.queries
+            )
+        )
         for start, stop in parts:
-            masks = [mask[start:stop] for mask in due]
-            answers = self.answered(positions, cells, buffer, store, key[start:stop], end[start:stop],
-                                     shown[start:stop], [None if mask.all() else mask for mask in masks])  # fmt: skip
+            masks = [None if (mask := each[start:stop]).all() else mask for each in due]
+            some = key[start:stop], end[start:stop], shown[start:stop]
+            answers = self.answered(positions, cells, buffer, store, *some, masks, runs)
             if held:
                 answers.held = [held[planned.spec][start:stop] for planned in self.scheme.planned]
             yield answers
@@ -149,10 +165,11 @@ class EndedWindows:
         end: np.ndarray,
         due: list[np.ndarray],
         limits: Limits,
+        by_runs: Collection[int],
     ) -> Iterator[tuple[int, int]]:
         """Where windows are parted: by their number, and by the bytes of the rows that they list or take a value of."""
         weight = np.ones(len(key), np.int64) * -(-limits.body // limits.answers)
-        if (specs := self._varying) and len(buffer):
+        if (specs := [each for k, each in self._varying.items() if k not in by_runs]) and len(buffer):
             sizes = np.broadcast_to(row_bytes(buffer.table), len(buffer.key))
             upto, most = np.append(0, np.cumsum(sizes)), sizes.max()
             for spec, lists in specs:
@@ -162,14 +179,14 @@ class EndedWindows:
         return stretches(weight, limits.body)
 
     @cached_property
-    def _varying(self) -> list[tuple[int, bool]]:
+    def _varying(self) -> dict[int, tuple[int, bool]]:
         """The extents of queries whose answers are as long as the rows of their windows, or as one of them."""
-        varying = []
-        for planned, dtype in zip(self.scheme.planned, self.types, strict=True):
+        varying = {}
+        for k, (planned, dtype) in enumerate(zip(self.scheme.planned, self.types, strict=True)):
             lists = pa.types.is_nested(dtype) or getattr(planned.query.call.aggregate, "returns", "") == "rows"
             varies = not isinstance(row_bytes(pa.table({"": pa.array([], dtype)})), int)
             if not planned.by_partials and not self.scheme.spans and (lists or varies):
-                varying.append((planned.spec, lists))
+                varying[k] = planned.spec, lists
         return varying
 
     def answered(
@@ -182,6 +199,7 @@ class EndedWindows:
         end: np.ndarray,
         shown: np.ndarray,
         due: list[np.ndarray | None],
+        runs: SortedRuns | None = None,
     ) -> WindowAnswers:
         """The answers of each query to the windows that are due."""
         buffered = (
@@ -200,6 +218,8 @@ class EndedWindows:
         standing = {}
         if cells.forest is not None:
             standing = answers_of(self.scheme, cells.forest, {k: windows_of[k] for k in self.scheme.folded})
+        if runs is not None:
+            standing |= self.by_runs.answers(runs, windows_of)
 
         def bounds(store: Any, windows: DueWindows, place: Any) -> tuple[np.ndarray, np.ndarray]:
             if place not in bounds_of:
@@ -352,8 +372,8 @@ def planted(positions: Positions, cells: Cells, specs: int, upto: int, limits: L
     return ending
 
 
-def _held_by(forest: Forest, ending: Ending) -> tuple[np.ndarray, np.ndarray]:
-    """Keys and ends of those windows that hold a row."""
+def _held_by(forest: Any, ending: Ending) -> tuple[np.ndarray, np.ndarray]:
+    """Keys and ends of those windows that hold a row of a forest, or of sorted runs."""
     keys, starts, ends = ending
     if keys is None:
         there = forest.keys

@@ -14,6 +14,7 @@ from sash.engine.streams.covering import UNSEEN, sampled, technique_of
 from sash.engine.streams.forest_answers import words_between
 from sash.engine.streams.queries import Spans
 from sash.engine.streams.query_answers import evaluation_of_rows
+from sash.engine.streams.run_answers import WORDS, run_queries
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.span_cells import AUTO
 from sash.engine.streams.span_windows import SWEEP, is_swept
@@ -78,7 +79,7 @@ def _spans(spans: Spans, load: Load) -> list[str]:
 
 
 def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None, stands: bool) -> list[QueryStep]:
-    folding = scheme.foldings
+    folding, by_runs = scheme.foldings, run_queries(scheme) if stands else {}
     rows = WindowRows(Buffer(scheme.query_schema))
     steps = []
     for k, planned in enumerate(scheme.planned):
@@ -101,7 +102,8 @@ def _steps(scheme: Scheme, plan: SharedPlan | None, load: Load | None, stands: b
             continue
         _, choices = evaluation_of_rows(rows, planned, NONE, NONE)
         source = "from the rows of its windows, which are held: a partial would be as large, or order counts"
-        steps.append(QueryStep(query.name, str(query.call), str(query.extent), tuple(choices), 0, source))
+        between = WORDS + choices[0].name if k in by_runs else ""
+        steps.append(QueryStep(query.name, str(query.call), str(query.extent), tuple(choices), 0, source, between))
     return steps
 
 

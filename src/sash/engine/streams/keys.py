@@ -75,7 +75,7 @@ class Keys:
     """Combinations of the values of some columns, each with a number."""
 
     def __init__(self, dtypes: Sequence[pa.DataType]) -> None:
-        self.dtypes = tuple(_plain_dtype(dtype) for dtype in dtypes)
+        self.dtypes = tuple(plain_type(dtype) for dtype in dtypes)
         self.columns = [Numbering(dtype) for dtype in self.dtypes]
         self.pairs = [Numbering(pa.int64()) for _ in self.dtypes[1:]]  # each of a number so far and the next column's
 
@@ -91,7 +91,7 @@ class Keys:
         """The number of each row's key; None where there is no key."""
         if not self.columns:
             return None
-        plain = [_plain(array, dtype) for array, dtype in zip(columns, self.dtypes, strict=True)]
+        plain = [plain_array(array, dtype) for array, dtype in zip(columns, self.dtypes, strict=True)]
         numbers = self.columns[0].numbers(plain[0])
         for array, column, pairs in zip(plain[1:], self.columns[1:], self.pairs, strict=True):
             numbers = pairs.numbers(pa.array((numbers << BITS) | column.numbers(array)))
@@ -136,13 +136,15 @@ def check_key(name: str, dtype: pa.DataType) -> None:
         raise SashError(f"key must be of numbers, strings, booleans, dates or times, got {name} of type {dtype}")
 
 
-def _plain_dtype(dtype: pa.DataType) -> pa.DataType:
+def plain_type(dtype: pa.DataType) -> pa.DataType:
+    """The type that values are told apart in."""
     dtype = dtype.value_type if pa.types.is_dictionary(dtype) else dtype
     views = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
     return views.get(dtype, dtype)
 
 
-def _plain(array: pa.Array, dtype: pa.DataType) -> pa.Array:
+def plain_array(array: pa.Array, dtype: pa.DataType) -> pa.Array:
+    """Values of that type, of which equal ones are the same."""
     array = one_array(array)
     if array.type != dtype:
         array = array.cast(dtype)

@@ -18,7 +18,7 @@ def let_go(state: StreamState, edges: Edges, coarse: Edges | None) -> None:
         state.revisions.lapse(state.by_time.bygone)
     if scheme.by_time and state.watermark is None:
         return
-    if len(buffer):
+    if len(buffer) and (buffer.runs is None or buffer.let_go(positions.cuts()[1])):
         buffer.compact()
         buffer.keep(positions.needed(buffer))
     if cells.forest is not None:

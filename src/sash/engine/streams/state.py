@@ -247,6 +247,7 @@ class StreamState:
         if count <= 2 * self._looked:
             return
         self.cells.compact()
+        self.buffer.compact()
         left = np.zeros(count, np.bool_)
         for store in (self.cells, self.buffer):
             left[store.key] = True
@@ -255,6 +256,7 @@ class StreamState:
         if 2 * len(used) > count:
             return
         self.keys = Keys.of(self.scheme.key_types, self.keys.values(used))
+        self.buffer.runs = None
         for store in (self.cells, self.buffer):
             store.key = np.searchsorted(used, store.key)
         self.updates = self.updates.of_keys(used)  # windows of others have ended
