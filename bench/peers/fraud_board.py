@@ -1,8 +1,9 @@
 """A fraud board: what each card did in the last minute, hour, 24 hours and 7 days, every second; two threads each.
 
-The sum, the count, the different merchants and the median of the amounts. A week of payments is there (a ``history=``),
-and then seconds come one by one; what counts is the time of a second. Polars is asked as an expert would: rows in order of time in memory,
-each range a slice of them, found by binary search, and grouped by card, all four at once.
+The sum, the count, the different merchants and the median of the amounts. A week of payments is there (as a
+``history=``), and then seconds come one by one; what counts is the time of a second. Polars is asked as an expert
+would: rows in order of time in memory, each range a slice of them, found by binary search, and grouped by card, all
+four at once.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import os
 
 os.environ |= {"SASH_THREADS": "2", "POLARS_MAX_THREADS": "2"}
+
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -33,8 +37,8 @@ def payments(rows, cards, seconds):
     merchant = np.where(random.random(rows) < 0.7, card * 7 % 5_000 + random.integers(0, 5, rows),
                         random.integers(0, 5_000, rows))  # fmt: skip
     names = pa.array([f"merchant {k}" for k in range(5_005)])
-    return pa.table({"ts": pa.array(at, pa.timestamp("us")), "card": card, "amount": random.lognormal(3, 1, rows).round(2),
-                     "merchant": names.take(pa.array(merchant))})  # fmt: skip
+    columns = {"ts": pa.array(at, pa.timestamp("us")), "card": card, "amount": random.lognormal(3, 1, rows).round(2)}
+    return pa.table(columns | {"merchant": names.take(pa.array(merchant))})
 
 
 def board(source, **more):
@@ -87,28 +91,34 @@ def run(bench):
         table = payments(rows, cards, FEW + 8 * seconds)
         at = table["ts"].to_numpy().astype(np.int64)
         edges = np.searchsorted(at, (WEEK + np.arange(FEW + 8 * seconds + 1)) * SECOND)
-        batches = [table.slice(lo, hi - lo) for lo, hi in zip(edges[:-1], edges[1:], strict=True)]
+        batches = [table.slice(lo, hi - lo) for lo, hi in pairwise(edges)]
         week = board(table.slice(0, int(edges[0]))).partials()
         operator = board(table.schema, watermark="0 seconds", history=week).open()
         peer = Polars(table)
         for place in range(FEW):
-            mine = pushed(operator, batches[place], WEEK + place + 1)
-            theirs = peer.answer((WEEK + place + 1) * SECOND)
-            if not np.allclose(sums(mine), sums(theirs), rtol=1e-9):
-                raise AssertionError(f"Polars has other answers at second {place}: {sums(theirs)}, Sash {sums(mine)}")
-        places = {"Sash": FEW, "Polars": FEW}
+            mine = sums(pushed(operator, batches[place], WEEK + place + 1))
+            theirs = sums(peer.answer((WEEK + place + 1) * SECOND))
+            if not np.allclose(mine, theirs, rtol=1e-9):
+                raise AssertionError(f"Polars has other answers at second {place}: {theirs}, Sash {mine}")
+        name = f"{cards:,} cards, {rows:,} payments of a week, {seconds} seconds"
+        clocks = {"Sash": Clock(seconds), "Polars": Clock(seconds)}
+        mine = partial(
+            clocks["Sash"].run, lambda place, to=operator, of=batches: pushed(to, of[place], WEEK + place + 1)
+        )
+        theirs = partial(clocks["Polars"].run, lambda place, of=peer: of.answer((WEEK + place + 1) * SECOND))
+        bench.duel(name, mine, {"Polars, by hand": theirs})
 
-        def mine(batches=batches, operator=operator, places=places):
-            for _ in range(seconds):
-                pushed(operator, batches[places["Sash"]], WEEK + places["Sash"] + 1)
-                places["Sash"] += 1
 
-        def theirs(peer=peer, places=places):
-            for _ in range(seconds):
-                peer.answer((WEEK + places["Polars"] + 1) * SECOND)
-                places["Polars"] += 1
+class Clock:
+    """Seconds that go on from round to round."""
 
-        bench.duel(f"{cards:,} cards, {rows:,} payments of a week, {seconds} seconds", mine, {"Polars, by hand": theirs})
+    def __init__(self, seconds):
+        self.seconds, self.place = seconds, FEW
+
+    def run(self, answer):
+        for _ in range(self.seconds):
+            answer(self.place)
+            self.place += 1
 
 
 def pushed(operator, batch, second):

@@ -13,6 +13,8 @@ import os
 os.environ |= {"SASH_THREADS": "2", "POLARS_MAX_THREADS": "2"}
 
 from collections import deque
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -105,19 +107,18 @@ def run(bench):
     rows = bench.pick(2_000_000, 40_000)
     for auctions in (FEW, 100_000):
         table = bids(rows, auctions)
-        frame, edges = pl.from_arrow(table), np.searchsorted(
-            table["ts"].to_numpy().astype(np.int64), np.arange(HOURS * 60 + 1) * MINUTE
-        )  # fmt: skip
-        batches = [table.slice(lo, hi - lo) for lo, hi in zip(edges[:-1], edges[1:], strict=True)]
+        frame, at = pl.from_arrow(table), table["ts"].to_numpy().astype(np.int64)
+        edges = np.searchsorted(at, np.arange(HOURS * 60 + 1) * MINUTE)
+        batches = [table.slice(lo, hi - lo) for lo, hi in pairwise(edges)]
         frames, first = [pl.from_arrow(batch) for batch in batches], np.datetime64(0, "us")
-        whole = {"Polars, minutes by hand": lambda: by_polars(frame)}
+        whole = {"Polars, minutes by hand": partial(by_polars, frame)}
         if auctions == FEW:
-            whole["Polars, bids by hand"] = lambda: every_event_by_polars(frame)
-        minutes = {"Polars, last hour by hand": lambda: pushed_to_polars(frames, first)}
+            whole["Polars, bids by hand"] = partial(every_event_by_polars, frame)
+        minutes = {"Polars, last hour by hand": partial(pushed_to_polars, frames, first)}
         mine = sums(by_sash(table))
-        for peer, task in {"Sash, pushed": lambda: pushed_to_sash(batches), **whole, **minutes}.items():
+        for peer, task in {"Sash, pushed": partial(pushed_to_sash, batches), **whole, **minutes}.items():
             if (theirs := sums(task())) != mine:
                 raise AssertionError(f"{peer} has other hot items: {theirs}, Sash {mine}")
         name = f"hot items, {auctions:,} auctions, {rows:,} bids"
-        bench.duel(f"{name}, at once", lambda: by_sash(table), whole)
-        bench.duel(f"{name}, a minute a push", lambda: pushed_to_sash(batches), minutes)
+        bench.duel(f"{name}, at once", partial(by_sash, table), whole)
+        bench.duel(f"{name}, a minute a push", partial(pushed_to_sash, batches), minutes)
