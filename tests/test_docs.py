@@ -1,12 +1,14 @@
 """What the docs show runs, the tables and pictures in them are those of the code, and the site is whole."""
 
 import ast
+import json
 import re
 import runpy
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -178,3 +180,15 @@ def is_public(name, thing):
 def built(site, page):
     """Where a page of docs/ is in the site."""
     return site / page.relative_to(pages.DOCS).with_suffix(".html")
+
+
+def test_the_site_lists_the_versions_that_stand_beside_each_other(tmp_path):
+    hook = runpy.run_path(str(pages.DOCS / "versions.py"))
+    for name in (hook["VERSION"], "0.1.0", "0.10.0.dev1", "0.9.0"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "index.html").touch()
+    hook["on_post_build"](SimpleNamespace(site_dir=str(tmp_path / hook["VERSION"])))
+    listed = json.loads((tmp_path / "versions.json").read_text())
+    assert [each["version"] for each in listed] == ["0.10.0.dev1", "0.9.0", hook["VERSION"], "0.1.0"]
+    assert [each["aliases"] for each in listed] == [[], ["latest"], [], []]
+    assert 'url=0.9.0/index.html"' in (tmp_path / "index.html").read_text()
