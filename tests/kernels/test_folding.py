@@ -124,7 +124,38 @@ def test_windows_of_one_size(monkeypatch, before):
     bounds = Bounds(np.maximum(at - before, 0), at + 1, 200, "constant", before, 0)
     segments = np.array([0, 200])
     assert answers(AFFINE, column, bounds, "sba", segments) == oracle(AFFINE, column, bounds)
-    assert folding._size(bounds, 200, segments) == min(before + 1, 200)
+    assert folding.trailing(AFFINE, bounds, segments)
+
+
+@pytest.mark.parametrize("using", ["sba", "pba", "two_stacks"])
+@pytest.mark.parametrize("before", [0, 6, 70, 400])
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_windows_begin_anew_in_each_long_partition(monkeypatch, using, before, threads):
+    monkeypatch.setattr(folding, "STRETCH", 64)
+    monkeypatch.setattr(folding, "LONG", 40)
+    monkeypatch.setenv("SASH_THREADS", threads)
+    segments, at = np.array([0, 150, 151, 240, 400]), np.arange(400)
+    column, begins = np.random.default_rng(5).integers(-9, 9, 400), np.repeat(segments[:-1], np.diff(segments))
+    bounds = Bounds(np.maximum(at - before, begins), at + 1, 400, "constant", before, 0)
+    assert folding.trailing(AFFINE, bounds, segments)
+    assert answers(AFFINE, column, bounds, using, segments) == oracle(AFFINE, column, bounds)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "before", "edges", "which"),
+    [
+        (AFFINE, 3, [0, 2 * folding.LONG], True),
+        (AFFINE, 3, [0, folding.LONG, 2 * folding.LONG], True),
+        (AFFINE, 3, [0, folding.LONG, 2 * folding.LONG - 1], False),  # short on average
+        (LATER, 3, [0, folding.LONG, 2 * folding.LONG], False),  # its positions count through all partitions
+        (AFFINE, 10**9, [0, *range(10, 60, 10), 20 * folding.LONG], False),  # each would have room for the longest
+    ],
+)
+def test_which_frames_are_windows_of_one_size(aggregate, before, edges, which):
+    nothing = np.zeros(0, np.int32)
+    assert (
+        folding.trailing(aggregate, Bounds(nothing, nothing, edges[-1], "constant", before), np.array(edges)) == which
+    )
 
 
 def test_threads_do_not_change_the_answers(monkeypatch):

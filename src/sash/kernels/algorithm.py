@@ -54,7 +54,8 @@ class Task:
     widest: int = 0
     aggregate: Any = None
     exact: bool = False
-    trailing: bool = False  # one partition, and each frame is the last so many rows
+    trailing: bool = False  # each frame is the last so many rows, of the only partition or of one that is long
+    partitions: int = 1
     ordered: bool = True  # whether rows are ranked by something else than the window's order
 
     @property

@@ -26,7 +26,7 @@ def fold(
 ) -> Answered:
     """The aggregate of every frame, over so many rows of columns without NULLs.
 
-    ``segments`` says where partitions begin and end: where there is one, and all frames are the last so many rows,
+    ``segments`` says where partitions begin and end: where these are long, and all frames are the last so many rows,
     algorithms whose windows only move forward take them for windows of one size.
 
     >>> from sash import functions as sf

@@ -18,11 +18,12 @@ from sash.kernels.algorithm import DISTINCT_FOLD, FOLD
 from sash.kernels.answers import Answered
 from sash.kernels.compiling import specialise
 from sash.kernels.coordinates import Indices, Positions
+from sash.kernels.fifo.forward_folding import trailing
 from sash.kernels.inputs import Inputs, exact
 from sash.kernels.operations.merging import unlowered
 from sash.kernels.structures.prefix import prefix
 from sash.planner import Choice, Task
-from sash.windows.bounds import CONSTANT, Bounds
+from sash.windows.bounds import Bounds
 
 
 def aggregate(question: Question) -> Evaluation:
@@ -60,9 +61,11 @@ def counted(question: Question) -> tuple[Selection, Lifted]:
 
 def folding(question: Question, selection: Selection, lifted: Lifted, bounds: Bounds, asks: str = FOLD) -> Task:
     """The task of folding these frames."""
-    one = len(selection.segments) <= 2
-    trailing = one and bounds.shape == CONSTANT and bounds.after == 0 and bounds.before >= 0
-    return question.task(asks, bounds, aggregate=lifted.aggregate, exact=_exact(lifted), trailing=trailing)
+    facts = {
+        "trailing": trailing(lifted.aggregate, bounds, selection.segments),
+        "partitions": max(len(selection.segments) - 1, 1),
+    }
+    return question.task(asks, bounds, aggregate=lifted.aggregate, exact=_exact(lifted), **facts)
 
 
 def _exact(lifted: Lifted) -> bool:

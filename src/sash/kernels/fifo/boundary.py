@@ -431,7 +431,8 @@ def cost_of_pba(task: Task) -> float:
     ``sash bench --full --only boundary_2021.figure4`` measures it: 0.75 to 1 of sba's from 2^11 rows on, of max. Where
     partials are divided it is not ahead.
     """
-    ahead = task.trailing and may_help() and task.widest >= 2 * LEAST and MANY <= task.rows < 2 * stretch(task.widest)
+    alone = task.trailing and task.partitions == 1  # threads share several
+    ahead = alone and may_help() and task.widest >= 2 * LEAST and MANY <= task.rows < 2 * stretch(task.widest)
     return 4.0 if ahead and getattr(task.aggregate, "selective", False) else 20.0
 
 

@@ -6,10 +6,12 @@ are.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from sash.kernels.needs import forward, no_exclude
 from sash.kernels.threads import shares, threads, together
 from sash.windows.bounds import CONSTANT, Bounds
 
+LONG = 1 << 13  # rows of a partition, on average, from which it is worth a window of its own
 STRETCH = 1 << 18  # frames after which a sliding window begins anew, or more, so that few rows are seen twice
 
 
@@ -67,7 +70,7 @@ def fold_forward(
 ) -> Answered:
     """The aggregate of every frame, by one kernel.
 
-    ``segments`` says where partitions begin and end: where there is one, and all frames are the last so many rows,
+    ``segments`` says where partitions begin and end: where these are long, and all frames are the last so many rows,
     they are windows of one size.
     """
     inputs = Inputs(aggregate, tuple(column.dtype for column in columns))
@@ -75,10 +78,24 @@ def fold_forward(
     if bounds.holes or not bounds.moves_forward:
         what = "have holes" if bounds.holes else "go back"
         raise Refused(f"{kernel.name} needs frames that only move forward, without holes; these {what}")
-    size = _size(bounds, rows, segments)
-    if size is None:
+    if segments is None or len(bounds) != rows or not trailing(inputs.aggregate, bounds, segments):
         return finished(inputs.aggregate, _slid(inputs, values, bounds, kernel))
-    return finished(inputs.aggregate, _slid_by_size(inputs, values, rows, size, kernel))
+    return finished(inputs.aggregate, _slid_by_size(inputs, values, rows, bounds.before + 1, segments, kernel))
+
+
+def trailing(aggregate: Aggregate, bounds: Bounds, segments: np.ndarray) -> bool:
+    """Whether all frames are the last so many rows of one partition, or of partitions that are long on average."""
+    if bounds.shape != CONSTANT or bounds.after != 0 or bounds.before < 0:
+        return False
+    partitions, rows = len(segments) - 1, int(segments[-1])
+    if partitions < 2 or aggregate.rows or rows < partitions * LONG:
+        return partitions < 2
+    return partitions * _fitting(bounds.before + 1, segments) <= 2 * rows  # each has an empty window to begin with
+
+
+def _fitting(size: int, segments: np.ndarray) -> int:
+    """The size of a window, or of the longest partition if no window is as wide."""
+    return min(size, max(int(np.diff(segments).max(initial=0)), 1))
 
 
 def _slid(inputs: Inputs, values: tuple[Any, ...], bounds: Bounds, kernel: Kernel) -> Answered:
@@ -104,14 +121,22 @@ def _slid(inputs: Inputs, values: tuple[Any, ...], bounds: Bounds, kernel: Kerne
     return out
 
 
-def _slid_by_size(inputs: Inputs, values: tuple[Any, ...], rows: int, size: int, kernel: Kernel) -> Answered:
-    """Slide a window of one size; a stretch begins with the rows that its first window reaches back to."""
-    cut = _stretches(inputs, rows, size)
+def _slid_by_size(
+    inputs: Inputs, values: tuple[Any, ...], rows: int, size: int, segments: np.ndarray, kernel: Kernel
+) -> Answered:
+    """Slide a window of one size; a stretch begins with the rows of its partition that its first window reaches."""
+    begins = segments[:-1].tolist() or [0]
+    size = _fitting(size, segments)
+    cut = [
+        (begin + first, begin + last)
+        for begin, end in pairwise([*begins, rows])
+        for first, last in _stretches(inputs, end - begin, size)
+    ]
     window = Sliding(_raw(inputs.aggregate), *inputs.dtypes, size=size, using=kernel.name)
     out = unanswered(rows, window.specialised.answer)
 
     def answer(window: Sliding, first: int, last: int) -> None:
-        before = max(first - size + 1, 0)
+        before = max(first - size + 1, begins[bisect_right(begins, first) - 1])
         if before < first:
             window.push(*(column[before:first] for column in values), rows=first - before)
         into = Answered(out.values[first:last], out.valid[first:last])
@@ -134,20 +159,21 @@ def stretch(widest: int) -> int:
 
 
 def _on_threads(inputs: Inputs, answer: Callable[..., None], window: Sliding, stretches: list[tuple[int, int]]) -> None:
-    """Answer stretches of about equal length on all threads, each its share of them one after the other.
+    """Answer stretches on all threads, each its share of them one after the other: about equally many frames.
 
     Where a window has a helper, there are half as many shares.
     """
     if len(stretches) == 1:
         return answer(window, *stretches[0])
     parts = max(threads() // (1 if window.driver is None else 2), 1) if inputs.aggregate.compiled else 1
-    cut = shares(len(stretches), least=1, parts=parts)
+    middles, frames = [(first + last) / 2 for first, last in stretches], stretches[-1][1]
+    cut = [0, *(bisect_right(middles, frames * part / parts) for part in range(1, parts)), len(stretches)]
 
     def several(first: int, last: int) -> None:
         for edges in stretches[first:last]:
             answer(_twin(window), *edges)
 
-    together([partial(several, *share) for share in cut])
+    together([partial(several, *share) for share in pairwise(cut)])
 
 
 def _twin(window: Sliding) -> Sliding:
@@ -155,14 +181,6 @@ def _twin(window: Sliding) -> Sliding:
     twin = copy(window)
     twin.arrays = {name: array.copy() for name, array in window.arrays.items()}
     return twin
-
-
-def _size(bounds: Bounds, rows: int, segments: np.ndarray | None) -> int | None:
-    """How many rows all frames hold up to their own, if that is all there is to say of them."""
-    one = segments is not None and len(segments) <= 2
-    if bounds.shape != CONSTANT or not one or bounds.after != 0 or bounds.before < 0 or len(bounds) != rows:
-        return None
-    return min(bounds.before + 1, max(rows, 1))
 
 
 def _raw(aggregate: Aggregate) -> Aggregate:
