@@ -4,8 +4,8 @@ The paper has Flink with and without PBA, 60 million readings of 84 plugs (DEBS 
 of 336 plugs on up to 6 machines. Here the engine is Spark with 1 and 2 cores (``local[1]``, ``local[2]``), and a
 million readings are generated: 84 plugs, some a little busier. A query reads Parquet files, and its answers go to
 Spark's noop sink. Spark answers by its own window function, with and without its segment tree; without it, from fewer
-rows, as it recomputes each window. Sash answers by the algorithm that it chooses, and by pba. Each plug's windows have the
-chunks of Theorem 1; a task of Spark has one core, so that pba has no second thread there.
+rows, as it recomputes each window. Sash answers by the algorithm that it chooses, and by pba, with the chunks of
+Theorem 1 for each plug; a task of Spark has one core, so that pba has no second thread there.
 """
 
 from __future__ import annotations
