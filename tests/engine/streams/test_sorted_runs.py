@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import sash
 from engine.streams.stream_oracle import time_answers
+from engine.streams.test_shards import Job, run
+from engine.streams.test_shards import disordered as arrivals
 from engine.streams.test_windows import SCHEMA as ROWS
 from engine.streams.test_windows import check, disordered, microseconds, pushed, queries, time_board
 from sash import functions as sf
@@ -205,7 +207,7 @@ def test_a_push_sorts_in_proportion_to_what_it_brings(late):
         assert operator.state.buffer.runs is kept
         return (kept.moved - before) / (count - window - 10)
 
-    few, many = moved(4_000), moved(16_000)
+    few, many = moved(3_000), moved(12_000)
     # the log of four times as many rows; a shortest run is sorted again where a row comes before its end
     assert 1 <= many < 1.5 * few < 1.5 * (1 + late) * 10
 
@@ -248,3 +250,34 @@ def test_the_plan_says_which_way_goes():
     board = board.query("w", sf.median("x"), range="1 hour", slide="1 minute", using="wavelet_matrix")
     told = {line.split(" = ")[0].strip(): line for line in str(board.explain()).splitlines() if "rows of its" in line}
     assert len([line for line in str(board.explain()).splitlines() if "sorted runs" in line]) == 1, told
+
+
+@usually(25)
+@given(arrivals(), queries(st.sampled_from(["median", "distinct", "count"])), st.integers(1, 2), SHAPES)
+def test_shards_in_memory_go_on_and_cold_ones_make_runs_anew(arrived, asked, shards, shape):
+    job = Job(time_board(ROWS, asked, watermark=microseconds(arrived[1])), shards)
+    with runs(ALWAYS, *shape):
+        check(run(job, arrived), time_answers(arrived[0], asked))
+
+
+def test_a_shard_keeps_its_runs_from_batch_to_batch():
+    count = 6_000
+    rows = pa.table({"ts": pa.array(np.arange(count) * 1_000_000, pa.timestamp("us")), "k": ["a", "b"] * (count // 2),
+                     "v": np.arange(count) % 97, "w": ["x"] * count}, schema=ROWS)  # fmt: skip
+
+    def board(source, **settings):
+        stream = sash.stream(source, time="ts", key="k", **settings)
+        return stream.query(
+            {"m": sf.median("v"), "n": sf.count_distinct("w")}, range="4000 seconds", slide="100 seconds"
+        )
+
+    job, answers, kept = Job(board(ROWS, watermark="0 seconds"), 1), [], []
+    for place in range(0, count, 200):
+        if place == 5_000:
+            job.restart()
+        answers.append(job.batch([rows.slice(place, 200)], place * 1_000_000 if place else None)[0])
+        kept += [bucket.operator.state.buffer.runs for bucket in job.shards[0].buckets.values()]
+    answers.append(job.batch([], 10**15)[0])
+    assert ordered(pa.concat_tables(answers)) == ordered(board(rows).results())
+    assert kept[-1] is not None
+    assert kept[20] is kept[24]

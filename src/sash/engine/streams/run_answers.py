@@ -123,7 +123,10 @@ class RunAnswers:
             buffer.runs = SortedRuns(columns)
             for part in buffer.rows():
                 buffer.runs.wait(*part)
-        return buffer.runs.settled(), ending
+        runs = buffer.runs.settled()
+        if limits is not None and 2 * buffer.size > limits.bucket:
+            return None
+        return runs, ending
 
     def _ending(
         self, positions: Positions, buffer: Buffer, upto: int, limits: Limits | None, known: list[Ending] | None

@@ -17,7 +17,7 @@ from sash.kernels.slices.assigning import grown
 from sash.kernels.slices.hashing import hash_bytes
 from sash.kernels.sorting.occurrences import splitmix
 
-FEW = 1 << 10
+FEW = 1 << 4  # values for which there is room at first
 
 
 class PairNumbers:
