@@ -64,6 +64,9 @@ class Session(Protocol):
     def computed(self, frame: Any, columns: dict[str, Over], by_spark: list[str]) -> str:
         """What stands in a text for a frame with these columns."""
 
+    def other(self, frame: Any) -> Any:
+        """A frame as the table of ``Window.of``."""
+
     def failure(self, error: Exception, source: Source, span: tuple[int, int]) -> Exception | None:
         """What Spark does not accept, shown where the user wrote it; None of other errors."""
 

@@ -71,6 +71,10 @@ class SparkSide:
             self.views[name] = dataframes.with_columns(frame, columns) if columns else frame
         return texts.marked(name)
 
+    def other(self, frame: Any) -> Any:
+        """A frame as the table of ``Window.of``."""
+        return frame
+
     def failure(self, error: Exception, source: Source, span: Span) -> Exception | None:
         """What Spark does not accept, shown where the user wrote it."""
         return shown(error, source, span)

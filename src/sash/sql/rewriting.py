@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sash.errors import SashError
 from sash.sql import blocks, dispatch, pushing
 from sash.sql.around import NamedQuery, Scope, Session
+from sash.sql.correlated import Correlated
 from sash.sql.selecting import Selecting, Unanswered
 from sash.sql.spelling import spelled_out
 from sash.sql.syntax import Called, Span, Windowed
@@ -152,7 +153,8 @@ class Rewriting:
             if dispatch.is_ours(source, called, windows[called.span], self.session.has_function)
         ]
         if not ours:
-            return self.as_it_is(block, scope, windows, calls)
+            by_columns = None if calls else Correlated(self, block, scope).text()
+            return by_columns or self.as_it_is(block, scope, windows, calls)
         try:
             return self.by_sash(block, scope, windows, ours)
         except Unanswered:

@@ -12,8 +12,12 @@ from sash.sql.blocks import is_query
 from sash.sql.syntax import Span
 from sash.sql.tokens import PARAMETER, Source
 
-# what a query must hold to be of any concern to Sash: window calls, files, windows of streams
-_CONCERNS = re.compile(r"\bover\b|\b(from|join)\s*['\"]|\b[ird]stream\b|\[\s*(range|rows|partition)\b", re.IGNORECASE)
+# what a query must hold to be of any concern to Sash: window calls, files, windows of streams, rows around each row
+_CONCERNS = re.compile(
+    r"\bover\b|\b(from|join)\s*['\"]|\b[ird]stream\b|\[\s*(range|rows|partition)\b"
+    r"|\(\s*select\b[^;]*?\bwhere\b[^;]*?(\bbetween\b|[<>])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

@@ -177,6 +177,10 @@ class InMemory:
         self.connection.register(name, table)
         return quoted(name)
 
+    def other(self, frame: Rows) -> pa.Table:
+        """The rows as the table of ``Window.of``."""
+        return frame.table()
+
     def failure(self, error: Exception, source: Source, span: Span) -> Exception | None:
         """What DuckDB does not accept, shown where the user wrote the query; None of other errors."""
         start = source.tokens[span[0]].start
