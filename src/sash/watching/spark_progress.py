@@ -39,7 +39,7 @@ class BatchReader:
             rows = sum(source["numInputRows"] or 0 for source in batch["sources"] or ())
         sight.took(rows, took, batch["batchId"])
         for name, row in (batch["observedMetrics"] or {}).items():
-            metrics = row.asDict()  # without what is NULL or empty, on Connect
+            metrics = _by_name(row)
             if name.startswith(SAMPLE):
                 for text in metrics.get("samples") or ():
                     sight.sampled(json.loads(text))
@@ -51,3 +51,12 @@ class BatchReader:
         mark = (batch["eventTime"] or {}).get("watermark")
         if mark and not mark.startswith("1970-01-01T00:00:00"):
             sight.watermark = datetime.fromisoformat(mark)
+
+
+def _by_name(row: Any) -> dict[str, Any]:
+    """The metrics of an observation; on Connect, without what is NULL or empty, or as values beside a schema."""
+    metrics: dict[str, Any] = row.asDict(recursive=True)
+    if metrics.keys() == {"values", "schema"}:
+        names = [each["name"] for each in metrics["schema"]["fields"]]
+        return dict(zip(names, metrics["values"], strict=True))
+    return metrics
