@@ -77,6 +77,23 @@ def test_a_stream_that_is_stopped_gives_what_a_table_does(folder, held):  # noqa
         assert all(same(mine[name], theirs[name]) for name in theirs), (mine, theirs)
 
 
+def test_late_rows_give_the_sessions_that_they_join_again(folder):  # noqa: F811
+    rows = events(60, seed=1)
+    template = rows.slice(0, 1).to_pylist()[0]
+
+    def of(*seconds):
+        made = [template | {"ts": START + timedelta(seconds=each)} for each in seconds]
+        return pa.Table.from_pylist(made, rows.schema)
+
+    board = sash.stream(folder.stream(), time="ts", watermark="1 second", lateness="1 minute")
+    board = board.query("n", sf.count(), range=sash.session("10 seconds"))
+    for part in (of(0, 5, 20, 40), of(12), of(41)):
+        folder.add(part)
+        folder.run(board.results())
+    found = [((row["window_end"] - START).total_seconds(), row["revision"], row["n"]) for row in folder.found()]
+    assert sorted(found) == [(15, 0, 2), (15, 1, None), (30, 0, 1), (30, 1, 4)]
+
+
 def test_continuous_queries_say_sessions_and_windows_that_grow(rows):
     found = sash.sql(
         "select plug, count(*) as n from rows [range session 2 seconds] group by plug", rows=rows.drop("gap")

@@ -223,12 +223,8 @@ def test_what_has_no_revisions_is_refused_with_the_reason():
             watched().query("n", sf.count(), range="1 minute").open(emit=emit)
     with pytest.raises(sash.SashError, match="fill is for windows that are answered once, got lateness="):
         watched().query("n", sf.count(), range="1 minute").open(fill=True)
-    with pytest.raises(
-        sash.SashError, match=r"lateness needs windows that are known by their ends, .* got count windows"
-    ):
+    with pytest.raises(sash.SashError, match="lateness needs windows by time, or sessions, got count windows"):
         watched().query("n", sf.count(), range=5)
-    with pytest.raises(sash.SashError, match=r"lateness needs windows .* got session windows"):
-        watched().query("n", sf.count(), range=sash.session("1 minute"))
     with pytest.raises(sash.SashError, match="lateness is for events of one moment, got span="):
         watched(time=None, span=("ts", "ts")).query("n", sf.count(), range="1 minute")
     with pytest.raises(sash.SashError, match="the name of a query must be its own, got 'revision'"):

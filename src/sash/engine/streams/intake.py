@@ -140,7 +140,7 @@ class Intake:
         assigners: list[Any] = list(self.state.positions.assigners)
         bits, gapless = np.zeros(len(time), np.int64), np.ones(len(time), np.bool_)
         for spec in self.scheme.merging:
-            late, able = assigners[spec].joining(self.standing(), rows, self.state.watermark)
+            late, able = assigners[spec].joining(self.standing(), rows, self.state.shut)
             bits |= late.astype(np.int64) << spec
             if able is not None:
                 bits |= (~able).astype(np.int64) << spec

@@ -89,7 +89,8 @@ class Operator:
         if isinstance(positions, TimePositions) and self.emit != PARTIALS:
             positions.lateness = scheme.lateness
         arrival = self._arrival or not scheme.by_time
-        self._goes_on_with(StreamState(scheme, positions, self.emit, self._windows.types, arrival, self.fill))
+        types = self._windows.types
+        self._goes_on_with(StreamState(scheme, positions, self.emit, types, arrival, self.fill, self.with_starts))
         self.state.cells.plants = self._coarse is None and self.emit != "updates"
         self.torn = False
 

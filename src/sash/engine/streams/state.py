@@ -56,6 +56,7 @@ class StreamState:
         types: list[pa.DataType],
         arrival: bool,
         fill: Fill = False,
+        starts: bool = False,
     ) -> None:
         self.scheme, self.positions, self.emit = scheme, positions, emit
         self.watermark: int | None = None
@@ -74,7 +75,10 @@ class StreamState:
         self.waiting: list[KeyedRows] = []
         self.changes, self.updates = Changes(types), Updates(types)
         self.filling = Filling(types, fill) if fill else None
-        self.revisions = Revisions(types) if scheme.settings.lateness is not None and emit == "final" else None
+        self.revisions: Revisions | None = None
+        if scheme.settings.lateness is not None and emit == "final":
+            compared = types + [pa.int64()] * len(types) if starts and scheme.merging else types
+            self.revisions = Revisions(compared, bool(scheme.merging))
 
     @property
     def emitted(self) -> Changes | Updates | Filling | None:

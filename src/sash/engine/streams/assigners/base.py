@@ -130,9 +130,8 @@ class Assigner(ABC):
         if self.stream.settings.spans is not None:
             raise SashError("lateness is for events of one moment, got span=, with which postpone= says how long "
                             "windows wait")  # fmt: skip
-        if not self.by_time or self.grid is None:
-            raise SashError(f"lateness needs windows that are known by their ends, such as those by time, got "
-                            f"{self.kind} windows")  # fmt: skip
+        if not self.by_time:
+            raise SashError(f"lateness needs windows by time, or sessions, got {self.kind} windows")
 
     def check_beside(self, first: Assigner) -> None:
         """Refuse what does not go with the first extent of the board, which has the same positions."""

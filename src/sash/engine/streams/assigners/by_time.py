@@ -140,7 +140,7 @@ class TimePositions(Positions):
         """Let go of what is of windows that have been answered, as far as later rows would join it."""
         if self.passed == LEAST or not self._merging:
             return 0
-        return max(each.forget_answered(cells, buffer, self.passed) for each in self._merging)
+        return max(each.forget_answered(cells, buffer, self.bygone) for each in self._merging)
 
     @cached_property
     def _merging(self) -> list[EventTimeAssigner]:
