@@ -123,3 +123,15 @@ def test_no_rows_no_answers():
     none = np.zeros(0, np.int32)
     first, after = block_sort.select(Ranked(none, none, np.zeros(1, np.int32)), Bounds(none, none, 0), none, True)
     assert (len(first), len(after)) == (0, 0)
+
+
+@given(queries(), st.sampled_from([0, 32]))
+def test_gives_the_same_rows_by_their_indices(query, whole):
+    ranked, bounds, k = query
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(block_sort, "SHORTEST", 2)
+        patch.setattr(block_sort, "WHOLE", whole)
+        ranks, indices = (select(ranked, bounds, k, True) for select in (block_sort.select, block_sort.select_indices))
+    for by_rank, by_index in zip(ranks, indices, strict=True):
+        assert by_index.dtype == ranked.rank.dtype
+        assert by_index.tolist() == [ranked.order[rank] if rank >= 0 else -1 for rank in by_rank.tolist()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 from sash.algebra.window_function import Deviation, QuantileFunction
 from sash.engine.answering.asking import Evaluation, Question
 from sash.engine.answering.lifted import numbers
-from sash.engine.answering.searching import positions_of, select
+from sash.engine.answering.searching import positions_of, select, select_by_index
 from sash.engine.placing import Answer, Numbers, Taken, Whole, offsets_of
 from sash.engine.sorted_rows import Ranking
 from sash.errors import SashError
@@ -24,6 +24,7 @@ from sash.kernels.operations.weighted_select import totals
 from sash.planner import Choice
 from sash.windows.bounds import Bounds
 
+NO_ORDER = np.zeros(0, np.int32)  # where rows are known by index
 FEW = 0.25  # the share of frames up to which those that need a second row are asked apart
 
 
@@ -75,7 +76,11 @@ def quantile(question: Question) -> Evaluation:
         else:
             sizes = bounds.sizes()
             k = places(sizes, share, discrete)
-            first, second = _selected(choice, ranking, bounds, k, None if discrete else lie_between(sizes, share))
+            pairs = None if discrete else lie_between(sizes, share)
+            if numeric and choice.algorithm.run_by_index is not None:
+                first, second = _selected(select_by_index, choice, ranking, bounds, k, pairs)
+                return Numbers(*between(values(), NO_ORDER, first, second, sizes, share))
+            first, second = _selected(select, choice, ranking, bounds, k, pairs)
         if numeric:  # as in Spark, a double
             return Numbers(*between(values(), ranking.ranked.order, first, second, sizes, share))
         if length:
@@ -124,19 +129,25 @@ def _weights(name: str, weights: np.ndarray, discrete: bool) -> np.ndarray:
 
 
 def _selected(
-    choice: Choice, ranking: Ranking, bounds: Bounds, k: np.ndarray, pairs: np.ndarray | None
+    find: Callable[..., tuple[np.ndarray, np.ndarray]],
+    choice: Choice,
+    ranking: Ranking,
+    bounds: Bounds,
+    k: np.ndarray,
+    pairs: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rows at these places, and the rows after them for the frames that need both."""
     if pairs is None:
-        return select(choice, ranking, bounds, k)
+        return find(choice, ranking, bounds, k)
+    count = int(np.count_nonzero(pairs))
+    if count > FEW * len(bounds):
+        return find(choice, ranking, bounds, k, second=True)
     where = np.flatnonzero(pairs)
-    if len(where) > FEW * len(bounds):
-        return select(choice, ranking, bounds, k, second=True)
-    first, _ = select(choice, ranking, bounds, k)
+    first, _ = find(choice, ranking, bounds, k)
     second = np.full_like(first, -1)
     if len(where):
         some = bounds.some(where)
-        second[where] = select(choice, ranking, some, k[where] + (k[where] >= 0).astype(k.dtype))[0]
+        second[where] = find(choice, ranking, some, k[where] + (k[where] >= 0).astype(k.dtype))[0]
     return first, second
 
 

@@ -20,6 +20,15 @@ def select(
     return ranks[0], ranks[1]
 
 
+def select_by_index(
+    choice: Choice, ranking: Ranking, bounds: Bounds, k: np.ndarray, second: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same rows by their indices, by an algorithm that gives these."""
+    assert choice.algorithm.run_by_index is not None
+    indices: Any = choice.algorithm.run_by_index(ranking.ranked, bounds, k, second)
+    return indices[0], indices[1]
+
+
 def positions_of(ranks: np.ndarray, ranking: Ranking | None, selection: Selection) -> Positions:
     """The positions of ranks, or without a ranking of indices; -1 stays."""
     return selection.positions_of(Indices(ranks) if ranking is None else ranking.indices_of(Ranks(ranks)))

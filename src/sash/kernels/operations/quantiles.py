@@ -49,7 +49,8 @@ def between(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Quantiles between two rows, given by their ranks, and whether each is not NULL.
 
-    ``order`` says where the row of each rank is. Without second rows the quantile is the first one.
+    ``order`` says where the row of each rank is; it is empty where rows are given by their indices. Without second
+    rows the quantile is the first one.
     """
     out, valid = empty(len(first), np.float64), empty(len(first), np.bool_)
     together(
@@ -104,13 +105,13 @@ def _lie_between(sizes: Any, share: Any, r0: int, r1: int, out: Any) -> int:
 def _between(
     values: Any, order: Any, first: Any, second: Any, sizes: Any, share: Any, r0: int, r1: int, out: Any, valid: Any
 ) -> int:
-    step, pairs = 1 if len(share) > 1 else 0, len(second) > 0
+    step, pairs, ranked = 1 if len(share) > 1 else 0, len(second) > 0, len(order) > 0
     last_size, last_share, low, high = -1, -1.0, 1.0, 0.0
     for i in range(r0, r1):
         row = np.uint64(i)
         lower, answer = first[row], 0.0
         if lower >= 0:
-            answer = values[np.uint64(order[np.uint64(lower)])]
+            answer = values[np.uint64(order[np.uint64(lower)])] if ranked else values[np.uint64(lower)]
             if pairs and second[row] >= 0:
                 p, size = share[np.uint64(i * step)], sizes[row]
                 if size != last_size or p != last_share:  # most frames are as large as the one before
@@ -118,7 +119,8 @@ def _between(
                     at = p * (size - 1)
                     below = float(int(at))
                     low, high = below + 1.0 - at, at - below
-                upper = values[np.uint64(order[np.uint64(second[row])])]
+                after = second[row]
+                upper = values[np.uint64(order[np.uint64(after)])] if ranked else values[np.uint64(after)]
                 if high > 0.0 and upper != answer:
                     answer = low * answer + high * upper
         out[row], valid[row] = answer, lower >= 0

@@ -37,6 +37,17 @@ WHOLE = 32  # rows that are at most so many frames' lengths are one block, and r
 
 def select(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
     """The rank of each frame's k-th smallest row, from 0, and where asked of the one after; -1 where there is none."""
+    return _selected(ranked, bounds, k, second, True)
+
+
+def select_indices(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The same rows by their indices, which blocks know first."""
+    return _selected(ranked, bounds, k, second, False)
+
+
+def _selected(
+    ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool, by_rank: bool
+) -> tuple[np.ndarray, np.ndarray]:
     rows, rank_type = len(bounds), ranked.rank.dtype
     first = empty(rows, rank_type)
     after = empty(rows if second else 0, rank_type)
@@ -47,9 +58,13 @@ def select(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple
         return first, after
     if len(ranked) <= max(WHOLE * longest, 1 << SHORTEST):
         _whole(ranked, bounds, k, first, after)
-    else:
-        _blocks(ranked, bounds, k, longest, first, after)
+        return (first, after) if by_rank else (_indices(ranked, first), _indices(ranked, after))
+    _blocks(ranked, bounds, k, longest, first, after, by_rank)
     return first, after
+
+
+def _indices(ranked: Ranked, ranks: np.ndarray) -> np.ndarray:
+    return np.where(ranks < 0, ranks, ranked.order[ranks])
 
 
 def _whole(ranked: Ranked, bounds: Bounds, k: np.ndarray, first: np.ndarray, after: np.ndarray) -> None:
@@ -63,7 +78,9 @@ def _whole(ranked: Ranked, bounds: Bounds, k: np.ndarray, first: np.ndarray, aft
     together([partial(run, begin, end) for begin, end in shares(len(bounds))])
 
 
-def _blocks(ranked: Ranked, bounds: Bounds, k: np.ndarray, longest: int, first: np.ndarray, after: np.ndarray) -> None:
+def _blocks(
+    ranked: Ranked, bounds: Bounds, k: np.ndarray, longest: int, first: np.ndarray, after: np.ndarray, by_rank: bool
+) -> None:
     rows, reach = len(ranked), longest - 1  # how far frames that start in a block reach into the next
     shift = max((STEP * longest - 1).bit_length(), SHORTEST)
     step = 1 << shift
@@ -81,7 +98,7 @@ def _blocks(ranked: Ranked, bounds: Bounds, k: np.ndarray, longest: int, first: 
             last = len(bounds)  # empty frames may lie behind the last row
         return slide_blocks(
             begin, end, int(row), int(last), shift, reach, bounds.lo, bounds.hi, k, ranked.rank, dealt, places,
-            words, groups, regions, shifts, _bits_of_bytes(), first, after,
+            words, groups, regions, shifts, _bits_of_bytes(), first, after, int(by_rank),
         )  # fmt: skip
 
     least = max(1, (1 << 16) >> shift)
@@ -150,8 +167,9 @@ def deal(order: Any, begin: int, end: int, shift: int, reach: int, heads: Any, d
 def slide_blocks(
     begin: int, end: int, row: int, rows: int, shift: int, reach: int, lo: Any, hi: Any, k: Any, rank: Any,
     dealt: Any, places: Any, words: Any, groups: Any, regions: Any, shifts: Any, bits: Any, first: Any, after: Any,
+    by_rank: int,
 ) -> int:  # fmt: skip
-    """Answer the frames from ``row`` that start in the blocks from ``begin`` to ``end``."""
+    """Answer the frames from ``row`` that start in the blocks from ``begin`` to ``end``, by rank or by index."""
     step = 1 << shift
     room = step + reach
     for block in range(begin, end):
@@ -170,7 +188,8 @@ def slide_blocks(
             if len(answer):
                 for i in range(row, until):
                     if answer[i] >= 0:
-                        answer[i] = rank[start + np.int64(dealt[base + np.int64(answer[i])])]
+                        index = np.uint64(start) + np.uint64(dealt[np.uint64(base) + np.uint64(answer[i])])
+                        answer[i] = rank[index] if by_rank else index
         row = until
     return 0
 
@@ -299,6 +318,7 @@ ALGORITHM = Algorithm(
     words="sorted blocks with bitsets of live rows",
     cost=lambda task: 25.0,
     run=select,
+    run_by_index=select_indices,
     needs=(
         own_order,
         no_exclude,
