@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/concepts.md and docs/extending.md as SVG; with --check, says whether they are up to date.
+"""Draws the pictures of the concepts, of extending and of the guides as SVG; with --check, says if they are up to date.
 
 Colours follow the reader's light or dark scheme; the background is part of the picture, so that it can be read on any.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -413,10 +414,18 @@ PICTURES = {
 }
 
 
+def all_pictures() -> dict[str, Callable[[], Picture]]:
+    """Those above, and those of the guides, which are drawn with the same shapes."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    import guide_pictures
+
+    return PICTURES | guide_pictures.PICTURES
+
+
 def main() -> int:
     stale, check = [], "--check" in sys.argv
     FOLDER.mkdir(exist_ok=True)
-    for name, draw in PICTURES.items():
+    for name, draw in all_pictures().items():
         file, drawn = FOLDER / f"{name}.svg", draw().svg()
         if not file.exists() or file.read_text() != drawn:
             stale.append(file.name)

@@ -52,9 +52,8 @@ def test_what_is_made_is_up_to_date(writer):
 
 
 def test_every_picture_is_shown():
-    pages = "".join((HOME / "docs" / f"{page}.md").read_text() for page in ("concepts", "extending"))
-    shown = set(re.findall(r"\(pictures/(\w+)\.svg\)", pages))
-    drawn = runpy.run_path(str(HOME / "docs" / "pictures.py"))["PICTURES"]
+    shown = set(re.findall(r"pictures/(\w+)\.svg\)", "".join(page.read_text() for page in pages.DOCS.rglob("*.md"))))
+    drawn = runpy.run_path(str(HOME / "docs" / "pictures.py"))["all_pictures"]()
     assert shown == set(drawn) == {file.stem for file in (HOME / "docs" / "pictures").glob("*.svg")}
 
 
