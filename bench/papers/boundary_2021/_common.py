@@ -17,6 +17,7 @@ from sash.algebra.catalogue import builtin
 from sash.kernels.compiling import routine, specialise
 from sash.kernels.fifo import Sliding
 from sash.kernels.slices.cell_folding import run_folding
+from sash.kernels.threads import load, may_help, usable_cores
 
 PAPER = ("recalc", "two_stacks", "slick_deque", "sba", "pba")  # the lines of its figures
 MORE = ("daba", "slide_side", "flatfit")  # of its Table 1 only
@@ -114,9 +115,10 @@ def alone(size: int, column: np.ndarray) -> float:
 
 def behind(size: int, column: np.ndarray, rate: float, fastest: str, other: float) -> str:
     """Why pba, of so many million slides a second, is no further ahead of another, in a sentence."""
+    helped = "" if may_help() else f"; the load was {load():.1f} on {usable_cores()} cores, where pba calls no helper"
     return (
         f"at {size:,} pba takes {1e3 / rate:.2f} ns a slide, on one thread {alone(size, column):.2f}, {fastest} "
-        f"{1e3 / other:.2f}; pba combines 3 times a slide here and once on its second thread, sba 3 times in all"
+        f"{1e3 / other:.2f}; pba combines 3 times a slide and once more for its second thread, sba 3 times in all{helped}"
     )
 
 
