@@ -118,7 +118,7 @@ def behind(size: int, column: np.ndarray, rate: float, fastest: str, other: floa
     helped = "" if may_help() else f"; the load was {load():.1f} on {usable_cores()} cores, where pba calls no helper"
     return (
         f"at {size:,} pba takes {1e3 / rate:.2f} ns a slide, on one thread {alone(size, column):.2f}, {fastest} "
-        f"{1e3 / other:.2f}; pba combines 3 times a slide and once more for its second thread, sba 3 times in all{helped}"
+        f"{1e3 / other:.2f}; pba combines 3 times a slide and once for its second thread, sba 3 times in all{helped}"
     )
 
 
