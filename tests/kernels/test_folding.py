@@ -31,7 +31,8 @@ LATER = sash.Aggregate(  # the row of the largest value, the last of equal ones
 )
 PLAIN = sash.Aggregate("plain", lift=lambda x: f"{x} ", combine=lambda a, b: a + b, compiled=False)
 FORWARD = ("two_stacks", "pba")
-ANY = [("segment_tree", AFFINE), ("segment_tree", PLAIN), ("sparse_table", LATER), ("prefix", builtin("sum"))]
+STRUCTURES = [("segment_tree", AFFINE), ("disjoint_table", AFFINE), ("segment_tree", PLAIN)]
+ANY = [*STRUCTURES, ("sparse_table", LATER), ("prefix", builtin("sum"))]
 
 
 def oracle(aggregate, column, bounds):
@@ -212,6 +213,6 @@ def test_refusals_name_what_is_missing(using, aggregate, bounds, why):
 
 
 def test_algorithms_are_known_by_name():
-    with pytest.raises(SashError, match="using must be one of prefix, segment_tree, sparse_table, b_int, "):
+    with pytest.raises(SashError, match="using must be one of prefix, segment_tree, sparse_table, disjoint_table, "):
         fold(AFFINE, (np.array([1, 2]),), 2, BACK, "magic")
     assert set(FORWARD) <= set(ALGORITHMS)

@@ -76,7 +76,7 @@ LAST_700_OF_ALL = Window.orderBy("t").rowsBetween(-699, 0)
         (sf.rank().order_by("v"), LAST_700.exclude("ties"), "rank_bitset"),
         (sf.count_distinct("v"), LAST_700.exclude("group"), "occurrences"),
         (sf.sum("q"), LAST_700.exclude("group"), "prefix"),
-        (sf.sum("v"), LAST_700.exclude("group"), "segment_tree"),
+        (sf.sum("v"), LAST_700.exclude("group"), "disjoint_table"),
         (sf.max("v"), LAST_700.exclude("group"), "sparse_table"),
         (sf.sum("q").distinct(), LAST_700.exclude("ties"), "swept_segment_tree"),
         # frames that go back and forth
@@ -88,7 +88,7 @@ LAST_700_OF_ALL = Window.orderBy("t").rowsBetween(-699, 0)
         (sf.mode("v"), BACK_AND_FORTH.exclude("ties"), "blocks"),
         (sf.entropy("v"), BACK_AND_FORTH, "blocks"),
         (sf.sum("q"), BACK_AND_FORTH, "prefix"),
-        (sf.sum("v"), BACK_AND_FORTH, "segment_tree"),
+        (sf.sum("v"), BACK_AND_FORTH, "disjoint_table"),
         (sf.max("v"), BACK_AND_FORTH, "sparse_table"),
         # the window's own order
         (sf.rank(), BACK_AND_FORTH, "window_order"),

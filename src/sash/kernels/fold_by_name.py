@@ -10,10 +10,11 @@ from sash.kernels.algorithm import FOLD, Task
 from sash.kernels.answers import Answered
 from sash.kernels.fifo import ALGORITHMS
 from sash.kernels.inputs import Inputs
-from sash.kernels.structures import prefix, segment_tree, sparse_table
+from sash.kernels.structures import disjoint_table, prefix, segment_tree, sparse_table
 from sash.windows.bounds import Bounds
 
-FOLDS = {each.name: each for each in (prefix.ALGORITHM, segment_tree.ALGORITHM, sparse_table.ALGORITHM)} | ALGORITHMS
+STRUCTURES = (prefix, segment_tree, sparse_table, disjoint_table)
+FOLDS = {each.ALGORITHM.name: each.ALGORITHM for each in STRUCTURES} | ALGORITHMS
 
 
 def fold(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 from sash.engine.encoding import biased
 from sash.engine.sizes import row_bytes, stretches
 from sash.engine.streams.assigners.base import Ending, Positions
+from sash.engine.streams.board_answers import board_answers, due_masks, segments_of
 from sash.engine.streams.buffer import Buffer, WindowRows
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.emitting import WindowAnswers
@@ -28,6 +30,7 @@ from sash.engine.streams.sorted_runs import SortedRuns
 from sash.engine.streams.span_windows import DueWindows, SpanWindows, is_swept, swept_type
 from sash.engine.streams.timed_stream import FIRST
 from sash.errors import SashError, column_named
+from sash.kernels.slices.board_windows import BoardWindows, GridArrays, board_windows
 from sash.kernels.sorting import argsort
 
 NONE = np.zeros(0, np.int64)
@@ -115,6 +118,13 @@ class EndedWindows:
         runs: SortedRuns | None = None,
     ) -> Iterator[WindowAnswers]:
         """The answers of the windows of some keys, or, without a store, of those that end in a forest or in runs."""
+        if limits is None and (store is not None or self.scheme.by_cells):
+            grids = self._grids(positions)
+            if grids is not None:
+                segments = cells.planted().segments if store is None else segments_of(store)
+                windows = board_windows(segments, grids, positions.passed, upto)
+                yield from self._on_grids(positions, cells, buffer, store, windows, runs)
+                return
         ended = (
             [positions.ended(spec, store, upto) for spec in range(len(self.scheme.assigners))]
             if ending is None
@@ -151,6 +161,28 @@ class EndedWindows:
             if held:
                 answers.held = [held[planned.spec][start:stop] for planned in self.scheme.planned]
             yield answers
+
+    def _grids(self, positions: Positions) -> GridArrays | None:
+        """The windows of all extents as grids, where nothing else says which are answered."""
+        return None if self.since or self.filling is not None or self.scheme.spans else positions.grids
+
+    def _on_grids(
+        self,
+        positions: Positions,
+        cells: Cells,
+        buffer: Buffer,
+        store: Any,
+        windows: BoardWindows,
+        runs: SortedRuns | None,
+    ) -> Iterator[WindowAnswers]:
+        """The answers of windows that were found together."""
+        if not len(windows.key):
+            return
+        due, columns = due_masks(windows), {}
+        if self.scheme.folded and not self.with_starts:
+            columns = board_answers(self.scheme, cells, windows, self.types)
+        rows = windows.key, windows.end, windows.end
+        yield self.answered(positions, cells, buffer, store, *rows, due, runs, columns)
 
     @property
     def _repeats(self) -> bool:
@@ -200,8 +232,9 @@ class EndedWindows:
         shown: np.ndarray,
         due: list[np.ndarray | None],
         runs: SortedRuns | None = None,
+        known: Mapping[int, pa.Array] = MappingProxyType({}),
     ) -> WindowAnswers:
-        """The answers of each query to the windows that are due."""
+        """The answers of each query to the windows that are due; the columns of some may be known."""
         buffered = (
             BufferedRows(self.scheme, positions, buffer) if self.scheme.buffered and not self.scheme.spans else None
         )
@@ -211,13 +244,16 @@ class EndedWindows:
         bounds_of: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
         windows_of: dict[int, DueWindows] = {}
         for k, planned in enumerate(self.scheme.planned):
+            if k in known:
+                continue
             spec, since = planned.spec, self.since.get(planned.query.name)
             if (spec, since) not in due_windows:
                 due_windows[spec, since] = _due_windows(positions, spec, key, end, due[spec], store, since)
             windows_of[k] = due_windows[spec, since]
         standing = {}
         if cells.forest is not None:
-            standing = answers_of(self.scheme, cells.forest, {k: windows_of[k] for k in self.scheme.folded})
+            asked = {k: windows_of[k] for k in self.scheme.folded if k not in known}
+            standing = answers_of(self.scheme, cells.forest, asked)
         if runs is not None:
             standing |= self.by_runs.answers(runs, windows_of)
 
@@ -228,6 +264,10 @@ class EndedWindows:
 
         for k, planned in enumerate(self.scheme.planned):
             spec = planned.spec
+            if k in known:
+                columns.append(known[k])
+                dues.append(due[spec])
+                continue
             since, windows = self.since.get(planned.query.name), windows_of[k]
             dues.append(windows.due)
             with column_named(planned.query.name):

@@ -14,6 +14,7 @@ from sash.engine.streams.forward_windows import ForwardWindows
 from sash.engine.streams.partial_layouts import PartialLayout
 from sash.kernels.slices import segments, trees
 from sash.kernels.slices.assigning import grown, powers_of_two
+from sash.kernels.slices.board_windows import KeySegments
 
 LEAST = 4  # slots of the smallest segment
 
@@ -61,6 +62,13 @@ class Forest:
     def keys(self) -> np.ndarray:
         """The keys that have a cell, in order."""
         return np.flatnonzero(self.tail > self.head)
+
+    @property
+    def segments(self) -> KeySegments:
+        """Where the cells of each key lie."""
+        keys = self.keys
+        base = self.base[keys]
+        return KeySegments(keys, base + self.head[keys], base + self.tail[keys], base, self.slots)
 
     def insert(self, key: np.ndarray, at: np.ndarray, states: list[np.ndarray], filled: list[np.ndarray]) -> None:
         """Take cells, which are sorted by key and position; those that there are already stay in front."""

@@ -73,10 +73,17 @@ class Operator:
         self._edges = self._cut(finer or slicer)
         self._coarse = self._cut(slicer) if finer else None
         self._delay = scheme.delay
-        self._making = repr((scheme.schema, scheme.settings, scheme.meaning, slicer, emit)) + scheme.settings.further
-        self._making += f" filled {fill}" if fill else ""
         self.begins: int | None = None  # where a history ends that it goes on with
+        self._begun: list[int] = []
         self._clear()
+
+    @property
+    def _making(self) -> str:
+        """What state depends on, beside the state."""
+        scheme = self.scheme
+        making = repr((scheme.schema, scheme.settings, scheme.meaning, self.slicer, self.emit))
+        filled = f" filled {self.fill}" if self.fill else ""
+        return making + scheme.settings.further + filled + "".join(f" after {time}" for time in self._begun)
 
     def _clear(self) -> None:
         """Begin with nothing."""
@@ -119,7 +126,7 @@ class Operator:
     def begin_at(self, time: int) -> None:
         """Answer only windows that end after a time, of rows of that time or later and of partials taken so far."""
         self.begins = self._intake.begins = time
-        self._making += f" after {time}"
+        self._begun.append(time)
         self._see(time)
         self.state.positions.passes(time)
         let_go(self.state, self._edges, self._coarse)

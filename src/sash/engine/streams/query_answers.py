@@ -17,7 +17,7 @@ from sash.engine.answering.lifted import Lifted
 from sash.engine.evaluating import evaluation_of
 from sash.engine.frame_bounds import remapped, selected_before
 from sash.engine.placing import placed
-from sash.engine.sorted_rows import Selection
+from sash.engine.sorted_rows import Ranking, Selection
 from sash.engine.streams.buffer import StreamWindow, WindowFrame, WindowRows
 from sash.engine.streams.cells import Cells
 from sash.engine.streams.partial_layouts import PartialLayout
@@ -32,7 +32,7 @@ from sash.kernels.slices.partials import columns_of, of_partials
 from sash.kernels.slices.trees import lowering
 from sash.planner import Choice, Task, choose
 from sash.planner.techniques import BY_EVENTS, TECHNIQUES
-from sash.windows.bounds import MONOTONIC, Bounds
+from sash.windows.bounds import ARBITRARY, MONOTONIC, Bounds
 from sash.windows.over import Over
 
 NONE = np.zeros(0, np.int64)
@@ -83,9 +83,18 @@ class Folding:
         """The answers of no windows, which have their type."""
         return self.answer(self._first, Cells(self._layouts), NONE, NONE)
 
-    def choice(self, using: str | None, frames: int, rows: int, widest: int) -> Choice:
+    @cached_property
+    def by_numbers(self) -> bool:
+        """Whether its answers are plain numbers, and no partials but those of slices themselves matter."""
+        if self.beyond or any(self._layouts[source].partial.state.hasobject for source in self.sources):
+            return False
+        answer, lifted = self._lowering[1].answer, self._first.lifted
+        assert lifted is not None
+        return answer.names is None and not answer.hasobject and not isinstance(lifted.meaning, Ranking)
+
+    def choice(self, using: str | None, frames: int, rows: int, widest: int, shape: str = MONOTONIC) -> Choice:
         """The algorithm that folds the partials of windows."""
-        task = Task(FOLD, frames, rows, MONOTONIC, False, widest, aggregate=self.aggregate, exact=self.exact)
+        task = Task(FOLD, frames, rows, shape, False, widest, aggregate=self.aggregate, exact=self.exact)
         return choose([task], None if using in TECHNIQUES else using)[0]
 
     def answer(self, planned: PlannedQuery, cells: Cells, lo: np.ndarray, hi: np.ndarray) -> pa.Array:
@@ -108,6 +117,11 @@ class Folding:
         states = [np.zeros(0, self._layouts[source].partial.state) for source in self.sources]
         dtypes = tuple(column.dtype for array in states for column in columns_of(array))
         return Inputs(self.folded if lowered else self._unlowered, dtypes)
+
+    def at_once(self, cells: Cells, lo: np.ndarray, hi: np.ndarray) -> Answered:
+        """What kernels answer to windows that come in any order, those of several extents among them."""
+        bounds = Bounds(lo, hi, len(cells), ARBITRARY)
+        return finished(self.aggregate, self._fold(self.folded, self.sources, self._first, cells, bounds))
 
     @cached_property
     def _lowering(self) -> tuple[Inputs, Specialised]:
@@ -141,7 +155,7 @@ class Folding:
             bounds, states = remapped(bounds, selected_before(mask)), [array[mask] for array in states]
             rows = len(states[0])
         columns = tuple(column for array in states for column in columns_of(array))
-        choice = self.choice(planned.query.using, len(bounds), rows, bounds.widest)
+        choice = self.choice(planned.query.using, len(bounds), rows, bounds.widest, bounds.shape)
         answered: Answered = choice.run(folded, columns, rows, bounds)
         return answered
 

@@ -25,6 +25,7 @@ from sash.engine.streams.partial_layouts import PartialLayout
 from sash.engine.streams.queries import Settings
 from sash.engine.streams.restoring import refused
 from sash.errors import SashError
+from sash.kernels.slices.board_windows import GridArrays
 from sash.kernels.slices.due import bounds_of
 from sash.windows.grids import CalendarGrid, Grid
 from sash.windows.intervals import Interval
@@ -223,9 +224,15 @@ class Positions(ABC):
     """
 
     kind: ClassVar[str]  # by what windows are cut, as kept state says it
+    passed = LEAST  # windows by time that end up to here have been answered
 
     def __init__(self, assigners: Sequence[Any]) -> None:
         self.assigners: tuple[Any, ...] = tuple(each.opened() for each in assigners)
+
+    @property
+    def grids(self) -> GridArrays | None:
+        """The windows of all extents as grids over positions, where all are."""
+        return None
 
     @abstractmethod
     def number(self, codes: np.ndarray, keys: int, table: pa.Table, time: np.ndarray | None) -> Numbered:

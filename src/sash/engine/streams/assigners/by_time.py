@@ -15,8 +15,9 @@ import pyarrow as pa
 from sash.engine.streams.assigners.base import LEAST, MOST, Assigner, Ending, Numbered, Positions, SortedStore
 from sash.engine.streams.restoring import whole_of
 from sash.errors import SashError
+from sash.kernels.slices.board_windows import GridArrays
 from sash.kernels.slices.due import bounds_of
-from sash.windows.grids import PER_MICROSECOND
+from sash.windows.grids import PER_MICROSECOND, Grid
 from sash.windows.intervals import DAY, Interval
 
 
@@ -66,8 +67,20 @@ class TimePositions(Positions):
 
     kind: ClassVar[str] = "time"
     assigners: tuple[EventTimeAssigner, ...]
-    passed = LEAST  # windows that end up to here have been answered
     lateness = 0  # how long they stay after that
+
+    @property
+    def grids(self) -> GridArrays | None:
+        """The windows of all extents as grids, where they are of one length each."""
+        return self._grids
+
+    @cached_property
+    def _grids(self) -> GridArrays | None:
+        grids = [each.grid for each in self.assigners]
+        if not all(type(grid) is Grid for grid in grids):
+            return None
+        numbers = np.array([(grid.range, grid.slide, grid.origin) for grid in grids], np.int64)  # type: ignore[union-attr]
+        return GridArrays(*np.ascontiguousarray(numbers.T))
 
     @property
     def bygone(self) -> int:
@@ -126,6 +139,10 @@ class TimePositions(Positions):
 
     def needed(self, store: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
+        if self._grids is not None and self.bygone == MOST:
+            return np.zeros(len(store.at), np.bool_)
+        if self._grids is not None and self.bygone != LEAST:
+            return np.asarray(store.at >= self.opens())
         return reduce(np.logical_or, (each.needed(store, self.bygone) for each in self.assigners))
 
     def waited_for(self, at: np.ndarray) -> np.ndarray:
