@@ -97,13 +97,13 @@ def test_pushes_give_what_rows_give(using, seed):
 class Counted:
     """A list of rows as an aggregate, which counts how often two are joined."""
 
-    def __init__(self, invertible=False):
+    def __init__(self, invertible=False, **promises):
         self.combines = 0
         inverse = {"inverse": lambda s, old: self.count(s[len(old) :])} if invertible else {}
         self.aggregate = sash.Aggregate(
             "rows", lift=lambda x: (x,), combine=lambda a, b: self.count(a + b), lower=lambda s: len(s) * 1000 + s[0],
             compiled=False, bulk=lambda values: tuple(values.tolist()), pack=lambda s: repr(s).encode(), **inverse,
-            unpack=lambda body: tuple(map(int, body.decode().strip("(),").split(","))),
+            unpack=lambda body: tuple(map(int, body.decode().strip("(),").split(","))), **promises,
         )  # fmt: skip
 
     def count(self, joined):
@@ -145,6 +145,29 @@ def test_a_push_of_one_slice_takes_as_many_combines_as_a_slide(using, amortised,
     counts = per_push(using, size, 12 * (size + 1))
     assert max(counts) <= worst(size)
     assert sum(counts) / len(counts) <= amortised(size)
+
+
+def seconds(*at):
+    times = pa.array([second * 1_000_000 for second in at], pa.timestamp("us"))
+    return pa.table({"ts": times, "v": pa.array([1] * len(at), pa.int64())})
+
+
+@pytest.mark.parametrize("behind", [1, 2, 7, 60])
+@pytest.mark.parametrize("using", [None, "two_stacks"])
+def test_a_late_slice_changes_a_path_of_a_tree_but_has_a_window_made_anew(using, behind):
+    size, counted = 64, Counted(commutative=True)
+    board = sash.stream(seconds().schema, time="ts", watermark="0 seconds")
+    operator = board.query("q", counted.aggregate("v"), range=f"{size} seconds", slide="1 second", using=using).open()
+    for now in range(3 * size):
+        operator.push(seconds(now))
+    for now in range(3 * size, 4 * size):
+        before = counted.combines
+        answers = operator.push(seconds(now - behind, now))
+        rows = size + min(now - 3 * size, size - behind) + 1  # of each slice one, and those that were late
+        assert answers["q"].to_pylist() == [1000 * rows + 1]
+        levels = ceil(log2(2 * size))
+        most = levels + 2 + 2 * levels if using is None else 2 * size  # a path, and a range; all slices of the key
+        assert counted.combines - before <= 2 + most
 
 
 def test_each_key_takes_as_many_as_one():
