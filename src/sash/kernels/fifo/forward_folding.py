@@ -78,6 +78,8 @@ def fold_forward(
     if bounds.holes or not bounds.moves_forward:
         what = "have holes" if bounds.holes else "go back"
         raise Refused(f"{kernel.name} needs frames that only move forward, without holes; these {what}")
+    if segments is None and kernel.drive is not None and not inputs.aggregate.rows and (ends := last_rows(bounds)):
+        return finished(inputs.aggregate, _slid_up_to(inputs, values, *ends, kernel))
     if segments is None or len(bounds) != rows or not trailing(inputs.aggregate, bounds, segments):
         return finished(inputs.aggregate, _slid(inputs, values, bounds, kernel))
     return finished(inputs.aggregate, _slid_by_size(inputs, values, rows, bounds.before + 1, segments, kernel))
@@ -144,6 +146,31 @@ def _slid_by_size(
 
     _on_threads(inputs, answer, window, cut)
     return out
+
+
+def _slid_up_to(
+    inputs: Inputs, values: tuple[Any, ...], first: int, end: int, last: int, size: int, kernel: Kernel
+) -> Answered:
+    """The windows of one size that end from one row to another, of rows from a first one on."""
+    some, rows = tuple(column[first:last] for column in values), last - first
+    out = _slid_by_size(inputs, some, rows, size, np.array([0, rows]), kernel)
+    return Answered(*(array[end - first - 1 :] for array in out))
+
+
+def last_rows(bounds: Bounds) -> tuple[int, int, int, int] | None:
+    """The first row, the first and the last end, and the size of frames that are the last so many rows at each row.
+
+    None where frames are others, or few beside their size: the windows before the first of them are answered, too.
+
+    >>> last_rows(Bounds(np.array([4, 4, 5]), np.array([5, 6, 7]), 8))
+    (4, 5, 7, 2)
+    """
+    lo, hi, size = bounds.lo, bounds.hi, bounds.widest
+    if not len(hi) or size > 4 * len(hi) or hi[0] <= lo[0] or int(hi[-1]) - int(hi[0]) != len(hi) - 1:
+        return None
+    if not ((np.diff(hi) == 1).all() and (lo == np.maximum(hi - size, lo[0])).all()):
+        return None
+    return int(lo[0]), int(hi[0]), int(hi[-1]), size
 
 
 def _stretches(inputs: Inputs, frames: int, most: int, own_thread: bool = False) -> list[tuple[int, int]]:
