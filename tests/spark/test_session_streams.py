@@ -107,6 +107,13 @@ def test_continuous_queries_say_sessions_and_windows_that_grow(rows):
     board = sash.stream(rows, time="ts")
     board = board.query("m", sf.max("load"), range=sash.cumulate("1 minute", step="20 seconds"))
     assert sorted(found.collect()) == sorted(board.results().collect())
+    for window, extent in (
+        ("rows 3 slide 20 seconds", {"range": 3, "slide": "20 seconds"}),
+        ("range 20 seconds slide 3 rows", {"range": "20 seconds", "slide": 3}),
+    ):
+        found = sash.sql(f"select max(load) as m from rows [{window}]", rows=rows)
+        board = sash.stream(rows, time="ts").query("m", sf.max("load"), **extent)
+        assert sorted(found.collect()) == sorted(board.results().collect()) != []
     for window, sentence in (
         ("range session 2 seconds slide 1 second", "windows by SESSION have no SLIDE"),
         ("range session", "a window by RANGE"),

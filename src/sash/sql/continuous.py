@@ -146,7 +146,7 @@ def _window(source: Source, lo: int, hi: int) -> tuple[Interval | int | Range, I
     if not by_rows and (named := _named(source, lo + 1, hi)) is not None:
         return named, None, key
     middle = source.find(lo, hi, "SLIDE")
-    slide = _size(source, (middle + 1, hi), by_rows) if middle < hi else None
+    slide = _slide(source, (middle + 1, hi), by_rows) if middle < hi else None
     return _size(source, (lo + 1, middle), by_rows), slide, key
 
 
@@ -169,6 +169,14 @@ def _named(source: Source, lo: int, hi: int) -> Range | None:
         return session(size) if step is None else cumulate(size, step=step)
     except SashError as error:
         raise source.error(str(error), lo) from None
+
+
+def _slide(source: Source, span: Span, by_rows: bool) -> Interval | int:
+    """How far apart windows are: as windows are long, or by the other of rows and time, such as SLIDE 100 ROWS."""
+    lo, hi = span
+    if not by_rows and source.word(hi - 1) == "ROWS":
+        return _size(source, (lo, hi - 1), by_rows=True)
+    return _size(source, span, by_rows and hi - lo == 1)
 
 
 def _size(source: Source, span: Span, by_rows: bool) -> Interval | int:

@@ -239,6 +239,28 @@ class CountExtent(Extent):
         return f"range {self.range:,} rows, slide {self.slide:,} rows"
 
 
+@dataclass(frozen=True)
+class RowsByTimeExtent(Extent):
+    """The last so many rows of a key, at steps of time."""
+
+    rows: int
+    slide: Interval
+
+    def __str__(self) -> str:
+        return f"range {self.rows:,} rows, slide {self.slide}"
+
+
+@dataclass(frozen=True)
+class TimeByRowsExtent(Extent):
+    """The last so much time of a key, at every so many rows."""
+
+    range: Interval
+    rows: int
+
+    def __str__(self) -> str:
+        return f"range {self.range}, slide {self.rows:,} row{'s' * (self.rows != 1)}"
+
+
 @dataclass(frozen=True, eq=False)
 class DeltaExtent(Extent):
     """The rows of a key that are not far behind, at every so many rows, or where a column has moved so far."""
@@ -284,10 +306,14 @@ def extent_of(range: Any, slide: Any = None) -> Extent:
     if isinstance(range, Range):
         return range.extent(slide)
     if _is_count(range):
+        if isinstance(slide, (str, timedelta, Interval)):
+            return RowsByTimeExtent(_count("range", range), _interval("slide", slide))
         if slide is not None and not _is_count(slide):
-            raise SashError(f"slide must be a number of rows like the range, {range!r}, got {slide!r}")
+            raise SashError(f"slide must be a number of rows or an interval, got {slide!r}")
         return CountExtent(_count("range", range), _count("slide", range if slide is None else slide))
     length = _interval("range", range)
+    if _is_count(slide):
+        return TimeByRowsExtent(length, _count("slide", slide))
     step = length if slide is None else _interval("slide", slide)
     if length.months and not step.months:
         raise SashError(

@@ -38,7 +38,7 @@ def check_fill(scheme: Scheme, emit: str, fill: Any) -> None:
     if scheme.spans:
         raise SashError("fill is for events of one moment, got span=: write a query of its own for times without any")
     for assigner in scheme.assigners:
-        if not assigner.by_time or assigner.grid is None:
+        if not assigner.by_time or not assigner.known_ends:
             raise SashError(
                 f"fill needs windows that are there without events, got {assigner.kind} windows; those by time are"
             )

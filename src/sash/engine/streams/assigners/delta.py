@@ -30,7 +30,7 @@ class DeltaPositions(ListedPositions):
 
     def __init__(self, assigners: Sequence[Any]) -> None:
         super().__init__(assigners)
-        self.extents = [each.extent for each in self.assigners]
+        self.extents = [each.distance for each in self.assigners]
         self.column, self.type = self.extents[0].column, self.assigners[0].end_type
         self.dtype = np.dtype(np.float64 if pa.types.is_floating(self.type) else np.int64)
         self.reached, self.last = NONE, np.zeros(0, self.dtype)
@@ -169,6 +169,10 @@ class DeltaAssigner(Assigner):
     def check(self) -> None:
         """Refuse a column that has no distances."""
         super().check()
+        self.check_column()
+
+    def check_column(self) -> None:
+        """Refuse a column without distances."""
         with column_named("range"):
             column, dtype = self.extent.column, self.end_type
             if not (pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)):
@@ -179,14 +183,19 @@ class DeltaAssigner(Assigner):
 
     def check_beside(self, first: Assigner) -> None:
         """Refuse a second column."""
-        mine, theirs = self.extent.column, first.extent.column
+        mine, theirs = self.distance.column, first.distance.column  # type: ignore[attr-defined]
         if mine.key != theirs.key:
             raise SashError(f"the queries of a stream must have one delta, got {theirs} and {mine}; use two streams")
 
     @property
     def columns(self) -> tuple[Any, ...]:
         """The column of distances."""
-        return (self.extent.column,)
+        return (self.distance.column,)
+
+    @property
+    def distance(self) -> DeltaExtent:
+        """How far rows of a window are apart, and at which rows one ends."""
+        return self.extent
 
     @property
     def end_type(self) -> pa.DataType:
