@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sash.sql.blocks import queries
-from sash.sql.syntax import Span
+from sash.sql.syntax import Span, places_outside
 from sash.sql.tokens import Source
 from sash.windows import Window
 from sash.windows.intervals import Interval
@@ -187,7 +187,7 @@ def _paired(source: Source, asked: Correlation, lo: int, hi: int) -> bool:
             and _bounded(source, asked, (lo, between), (between + 1, middle), ">=")
             and _bounded(source, asked, (lo, between), (middle + 1, hi), "<=")
         )
-    places = [place for place in _outside(source, lo, hi) if source.word(place) in COMPARED]
+    places = [place for place in places_outside(source, lo, hi) if source.word(place) in COMPARED]
     if len(places) != 1:
         return False
     (place,) = places
@@ -212,7 +212,7 @@ def _bounded(source: Source, asked: Correlation, time: Span, bound: Span, word: 
     lo, hi = bound
     while source.word(lo) == "(" and source.after(lo) == hi:
         lo, hi = lo + 1, hi - 1
-    signs = [place for place in _outside(source, lo, hi) if source.word(place) in ("+", "-") and place > lo]
+    signs = [place for place in places_outside(source, lo, hi) if source.word(place) in ("+", "-") and place > lo]
     stop = signs[0] if signs else hi
     at = asked.column(source, (lo, stop), "left")
     if at is None or len(signs) > 1 or (asked.at and (at, source.same(*time)) != (asked.at, source.same(*asked.time))):
@@ -222,12 +222,3 @@ def _bounded(source: Source, asked: Correlation, time: Span, bound: Span, word: 
     asked.at, asked.time = at, time
     asked.bounds[side] = (stop + 1, hi) if signs else None, source.word(stop) == "-", included
     return True
-
-
-def _outside(source: Source, lo: int, hi: int) -> list[int]:
-    """The places that are in no brackets."""
-    places, place = [], lo
-    while place < hi:
-        places.append(place)
-        place = source.after(place)
-    return places

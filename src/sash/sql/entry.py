@@ -129,7 +129,12 @@ def sql(query: str, args: Any = None, *, spark: Any = None, engine: str = "spark
     if engine != "spark":
         return without_spark.sql(query, args, spark, engine, tables)
     with told_of_pipelines("sash.sql has to: use sash.withColumns with schema= there"):
-        return _answered(query, args, spark, tables)
+        try:
+            return _answered(query, args, spark, tables)
+        except SashError:
+            if tables or not isinstance(query, str) or statements.concerns(query):
+                raise
+            return text_queries.session(spark, ()).sql(query, args)  # it is all Spark's
 
 
 def _answered(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> Any:
@@ -176,7 +181,7 @@ def _opened(query: str, args: Any, spark: Any, tables: dict[str, Any]) -> tuple[
         raise SashError(f"query must be text, got {query!r} of type {type(query).__name__}")
     session = text_queries.session(spark, tables.values())
     given = Given(session)
-    if not tables and not statements.concerns(query):
+    if not tables and not statements.concerns(query) and not statements.looks_around(query):
         return None, SparkSide(session, args, {}), given
     exact, names_in_quotes = (text_queries.is_set(session, name) for name in (CASE, QUOTES))
     source = read(texts.checked(query), exact, names_in_quotes)

@@ -12,12 +12,10 @@ from sash.sql.blocks import is_query
 from sash.sql.syntax import Span
 from sash.sql.tokens import PARAMETER, Source
 
-# what a query must hold to be of any concern to Sash: window calls, files, windows of streams, rows around each row
-_CONCERNS = re.compile(
-    r"\bover\b|\b(from|join)\s*['\"]|\b[ird]stream\b|\[\s*(range|rows|partition)\b"
-    r"|\(\s*select\b[^;]*?\bwhere\b[^;]*?(\bbetween\b|[<>])",
-    re.IGNORECASE,
-)
+# what a query must hold to be of any concern to Sash: window calls, files, windows of streams
+_CONCERNS = re.compile(r"\bover\b|\b(from|join)\s*['\"]|\b[ird]stream\b|\[\s*(range|rows|partition)\b", re.IGNORECASE)
+# or a query in brackets that compares what it reads with the row around it
+_AROUND = re.compile(r"\(\s*select\b[^;]*?\bwhere\b[^;]*?(\bbetween\b|[<>])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,11 @@ class Statement:
 def concerns(query: str) -> bool:
     """Whether there may be something in a query that Spark does not do."""
     return _CONCERNS.search(query) is not None
+
+
+def looks_around(query: str) -> bool:
+    """Whether there may be something that Spark does, and Sash does for less."""
+    return _AROUND.search(query) is not None
 
 
 def statement(source: Source) -> Statement:

@@ -236,7 +236,7 @@ def windowed(source: Source, lo: int, hi: int) -> Windowed:
     base = None
     if lo < hi and source.tokens[lo].is_name and not _clause(source, lo, lo, hi):
         base, place = lo, lo + 1
-    starts = [at for at in _outside(source, place, hi) if _clause(source, at, lo, hi)]
+    starts = [at for at in places_outside(source, place, hi) if _clause(source, at, lo, hi)]
     if place < hi and (not starts or starts[0] != place):
         raise source.error("a window is made of PARTITION BY, ORDER BY and a frame, in this order", place)
     partition: tuple[Span, ...] = ()
@@ -264,7 +264,7 @@ def windowed(source: Source, lo: int, hi: int) -> Windowed:
     return Windowed(begin, base, partition, order, frame)
 
 
-def _outside(source: Source, lo: int, hi: int) -> list[int]:
+def places_outside(source: Source, lo: int, hi: int) -> list[int]:
     """The places that are in no brackets."""
     places, place = [], lo
     while place < hi:
