@@ -16,7 +16,7 @@ from sash.kernels.compiling import Kernel, Specialised, specialise
 from sash.kernels.fifo.keyed_windows import keyed, rows_of
 from sash.kernels.inputs import Inputs
 from sash.kernels.slices import forward_cells
-from sash.kernels.slices.assigning import LEAST, grown, powers_of_two
+from sash.kernels.slices.assigning import LEAST, MOST, grown, powers_of_two
 from sash.kernels.slices.partials import columns_of
 
 LEAST_ROOM = 4  # rows of the smallest window
@@ -45,6 +45,7 @@ class ForwardWindows:
         self.base, self.room, self.head, self.tail = none, none.copy(), none.copy(), none.copy()
         self.since, self.upto = none.copy(), none.copy()  # the last window's start and end; LEAST where there is none
         self.at = none.copy()  # positions of rows
+        self.passed = LEAST  # the end of the last window of all
         self.used = 0  # rows that keys have room for
 
     @property
@@ -54,9 +55,9 @@ class ForwardWindows:
 
     def notice(self, key: np.ndarray, at: np.ndarray, filled: np.ndarray) -> None:
         """See what comes behind the windows of its key: these are made anew."""
-        known = np.minimum(key, max(len(self.upto) - 1, 0))
-        if not len(self.upto):
+        if at.min(initial=MOST) >= self.passed:
             return
+        known = np.minimum(key, len(self.upto) - 1)
         behind = (at < self.upto[known]) & (at >= self.since[known]) & (key == known) & (filled != 0)
         if behind.any():
             self.upto[key[behind]] = LEAST
@@ -87,6 +88,7 @@ class ForwardWindows:
         )  # fmt: skip
         which, newest = which[:came], runs[1:] - 1
         self.since[some], self.upto[some] = starts[newest], ends[newest]
+        self.passed = max(self.passed, int(ends.max(initial=LEAST)))
         columns = tuple(column for source in self.sources for column in columns_of(forest.nodes[source][which]))
         out = Answered(np.empty(len(keys), self.specialised.answer), np.ones(len(keys), np.bool_))
         self.specialised.run(
