@@ -147,6 +147,19 @@ def test_a_push_of_one_slice_takes_as_many_combines_as_a_slide(using, amortised,
     assert sum(counts) / len(counts) <= amortised(size)
 
 
+@pytest.mark.parametrize("size", [4, 16])
+def test_a_deque_takes_less_than_two(size):
+    chance, combines = random.Random(size), []
+    counted = LARGEST.but(combine=lambda a, b: combines.append(0) or max(a, b))
+    schema = pa.schema({"v": pa.int64()})
+    operator = sash.stream(schema).query("q", counted("v"), range=size, slide=1, using="slick_deque").open()
+    rows = [chance.randrange(1000) for _ in range(200)]
+    for end, row in enumerate(rows, start=1):
+        answers = operator.push(pa.table([[row]], schema=schema))
+        assert answers["q"].to_pylist() == [max(rows[max(end - size, 0) : end])]
+    assert len(combines) < 2 * len(rows) + size
+
+
 def seconds(*at):
     times = pa.array([second * 1_000_000 for second in at], pa.timestamp("us"))
     return pa.table({"ts": times, "v": pa.array([1] * len(at), pa.int64())})
