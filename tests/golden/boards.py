@@ -27,12 +27,19 @@ SCHEMA = pa.schema(
 )
 PARTIALS = {"n": sf.count(), "mean": sf.avg("f"), "peak": sf.max("i"), "total": sf.sum("d")}
 HELD = {"mid": sf.median("f"), "kinds": sf.count_distinct("w"), "all": sf.collect_list("i")}
+LASTS = sash.col("end") - sash.col("ts")
+BACK = sash.col("ts") - LASTS - LASTS  # times that are behind the watermark, many of them
+FIFTHS = sash.col("i") % 5  # keys whose rows have holes between them
 WINDOWS = {
     "time": {"range": "60 seconds", "slide": "20 seconds"},
     "calendar": {"range": "1 month"},
     "count": {"range": 30, "slide": 7},
     "delta": {"range": sash.delta("i", 9)},
     "punctuation": {"range": sash.punctuation("i % 25 = 0")},
+    "session": {"range": sash.session("6 seconds")},
+    "cumulate": {"range": sash.cumulate("60 seconds", step="20 seconds")},
+    "rows by time": {"range": 30, "slide": "20 seconds"},
+    "time by rows": {"range": "30 seconds", "slide": 7},
 }
 
 
@@ -96,11 +103,16 @@ def kinds():
     found = {}
     for name, windows in WINDOWS.items():
         for emit in ("final", "changes", "updates"):
-            if emit == "updates" and name in ("delta", "punctuation"):
+            if emit == "updates" and name in ("delta", "punctuation", "session", "rows by time", "time by rows"):
                 continue
             calls = PARTIALS if name == "delta" else PARTIALS | HELD
-            found[f"{name} {emit}"] = stream().query(calls, **windows), emit
-            found[f"{name} {emit} partials"] = stream().query(PARTIALS, **windows), emit
+            board = stream(key=FIFTHS) if name == "session" else stream()
+            found[f"{name} {emit}"] = board.query(calls, **windows), emit
+            found[f"{name} {emit} partials"] = board.query(PARTIALS, **windows), emit
+    for name in ("time", "session"):
+        late = stream(time=BACK, key=FIFTHS, lateness="1 minute")
+        found[f"{name} with lateness"] = late.query(PARTIALS | HELD, **WINDOWS[name]), "final"
+        found[f"{name} with lateness partials"] = late.query(PARTIALS, **WINDOWS[name]), "final"
     spans = sash.stream(SCHEMA, span=("ts", "end"), key="k", watermark="2 seconds", postpone="1 minute")
     found["spans final"] = spans.query(PARTIALS | HELD, range="30 seconds", slide="10 seconds"), "final"
     found["spans final partials"] = spans.query(PARTIALS, range="30 seconds", slide="10 seconds"), "final"

@@ -1,11 +1,14 @@
 """Golden states: written by `PYTHONPATH=tests .venv/bin/python -m golden.states`, read by tests of what state outlives.
 
+With `added` behind it, only those that are not there yet are written.
+
 Write them anew when a format has changed on purpose, and say in the changelog what becomes of state of before.
 """
 
 import json
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -58,27 +61,39 @@ def definitions():
     return {"python": PYTHON, "partials": found}
 
 
-def main():
-    """Write all."""
+def main(only_added):
+    """Write all, or what is not there yet."""
     DEFINITIONS.write_text(json.dumps(definitions(), indent=1, sort_keys=True) + "\n")
     old = {}
     if STATES.exists():
         with zipfile.ZipFile(STATES) as before:
-            old = {name: before.read(name) for name in before.namelist() if name.startswith("version 1/")}
+            kept = "" if only_added else "version 1/"
+            old = {name: before.read(name) for name in before.namelist() if name.startswith(kept)}
     with zipfile.ZipFile(STATES, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, board in one_of_each(functions()).items():
-            file.writestr(entry_named(f"function/{name}"), snapshot(board))
-        for name, (board, emit) in kinds().items():
-            file.writestr(entry_named(f"snapshot/{name}"), snapshot(board, emit))
-            for part, body in stored(board, emit).items():
-                file.writestr(entry_named(f"store/{name}/{part}"), body)
-        window = by_hand()
-        window.insert(rows(0, HALF))
-        window.evict(np.arange(10))
-        file.writestr(entry_named("by hand"), window.snapshot())
+
+        def write(name, made):
+            if name not in old:
+                file.writestr(entry_named(name), made())
+
         for name, body in old.items():
             file.writestr(entry_named(name), body)
-        file.writestr(entry_named("version"), VERSION)
+        for name, board in one_of_each(functions()).items():
+            write(f"function/{name}", partial(snapshot, board))
+        for name, (board, emit) in kinds().items():
+            write(f"snapshot/{name}", partial(snapshot, board, emit))
+            if not any(each.startswith(f"store/{name}/") for each in old):
+                for part, body in stored(board, emit).items():
+                    file.writestr(entry_named(f"store/{name}/{part}"), body)
+        write("by hand", window_by_hand)
+        write("version", lambda: VERSION)
+
+
+def window_by_hand():
+    """The state of a window that is managed by hand."""
+    window = by_hand()
+    window.insert(rows(0, HALF))
+    window.evict(np.arange(10))
+    return window.snapshot()
 
 
 def entry_named(name):
@@ -89,4 +104,4 @@ def entry_named(name):
 
 
 if __name__ == "__main__":
-    main()
+    main(only_added=sys.argv[1:] == ["added"])
