@@ -229,6 +229,22 @@ def test_a_push_that_brings_the_window_anew_sorts_it_at_once():
     assert operator.state.buffer.runs is not None
 
 
+def test_a_row_far_behind_has_all_rows_sorted_anew():
+    rows = pa.table({"ts": pa.array(np.arange(20_000) * 1_000_000, pa.timestamp("us")), "v": np.arange(20_000.0)})
+    stream = sash.stream(rows.schema, time="ts", watermark="0 seconds")
+    operator = stream.query("m", sf.median("v"), range="16000 seconds", slide="1 second").open()
+    for place, count in ((0, 16_000), (16_000, 10)):
+        operator.push(rows.slice(place, count))
+    kept = operator.state.buffer.runs
+    operator.push(pa.concat_tables([rows.slice(16_010, 10), rows.slice(15_900, 1)]))
+    assert operator.state.buffer.runs is kept
+    answers = operator.push(pa.concat_tables([rows.slice(16_020, 10), rows.slice(100, 1)]))
+    assert operator.state.buffer.runs is None
+    assert len(operator.late()) == 2
+    held = np.sort(np.concatenate([np.arange(29.0, 16_029.0), [100.0, 15_900.0]]))
+    assert answers["m"].to_pylist()[-1] == np.median(held)
+
+
 def test_rows_that_left_go_from_memory_too():
     rows = pa.table({"ts": pa.array(np.arange(40_000) * 1_000_000, pa.timestamp("us")),
                      "u": [f"user {k}" for k in range(40_000)]})  # fmt: skip

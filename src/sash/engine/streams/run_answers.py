@@ -124,7 +124,7 @@ class RunAnswers:
             for part in buffer.rows():
                 buffer.runs.wait(*part)
         runs = buffer.runs.settled()
-        if limits is not None and 2 * buffer.size > limits.bucket:
+        if runs.spoilt or (limits is not None and 2 * buffer.size > limits.bucket):
             return None
         return runs, ending
 

@@ -24,6 +24,7 @@ from sash.kernels.threads import shares, together
 
 LEAST = 8  # slots of the smallest ring
 LOW, STEP = 5, 3  # of the shortest runs, and of how many are merged, the logarithms
+MANY = 1 << 12  # rows that may move, in any case
 WINDOWS = 64  # that a thread answers at least
 
 
@@ -62,6 +63,7 @@ class SortedRuns:
         self.columns = columns
         self.rings = Rings()
         self.count = 0  # rows
+        self.spoilt = False  # whether rows came so far behind others that sorting all anew costs less
         self.moved = 0  # how many words were sorted or merged since the beginning
         self._spare = np.empty(0, np.int64)
         self._new: list[tuple[pa.Table, np.ndarray, np.ndarray]] = []
@@ -99,9 +101,12 @@ class SortedRuns:
             table, key, at = table.take(pa.array(order)), key[order], at[order]
         rings = self.rings
         rings.reserve(int(key[-1]) + 1)
-        place, runs, marks = np.empty(len(key), np.int64), np.empty(len(key) + 1, np.int64), np.empty(2, np.int64)
+        place, runs, marks = np.empty(len(key), np.int64), np.empty(len(key) + 1, np.int64), np.empty(3, np.int64)
         row_rings.look_up_rows(key, at, rings.base, rings.room, rings.head, rings.tail, rings.at, place, runs, marks)
-        count, full = marks.tolist()
+        count, full, behind = marks.tolist()
+        if behind > max(self.count // 4, MANY):
+            self.spoilt = True
+            return
         keys, counts = key[runs[:count]], np.diff(runs[: count + 1])
         since = place[runs[:count]]
         if full:

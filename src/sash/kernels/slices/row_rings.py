@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from sash.kernels.compiling import routine
 
-RUNS, FULL = range(2)
+RUNS, FULL, MOVED = range(3)
 
 
 @routine
 def look_up_rows(keys, at, base, room, head, tail, ring, place, runs, marks):  # type: ignore[no-untyped-def]
-    """Find the place before which each row belongs; count the runs, and the keys without room."""
-    i, count, full = 0, 0, 0
+    """Find the place before which each row belongs; count the runs, the keys without room, and the rows that move."""
+    i, count, full, moved = 0, 0, 0, 0
     while i < len(keys):
         key = keys[i]
         first, mask, bottom = base[key], room[key] - 1, head[key]
@@ -44,9 +44,10 @@ def look_up_rows(keys, at, base, room, head, tail, ring, place, runs, marks):  #
             place[i] = low
             i += 1
         full += tail[key] - head[key] + i - runs[count] > room[key]
+        moved += tail[key] - place[runs[count]]
         count += 1
     runs[count] = len(keys)
-    marks[RUNS], marks[FULL] = count, full
+    marks[RUNS], marks[FULL], marks[MOVED] = count, full, moved
     return 0
 
 
