@@ -129,3 +129,37 @@ def test_more_queries_make_no_more_calls_of_kernels_a_push(calls):
         assert operator.push(data.slice(2_950, 50)).num_rows > 0
         made.append(calls[0])
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("call", ["max", "median"])
+def test_a_push_that_ends_no_window_makes_no_table_and_calls_no_kernel(calls, call):
+    data = events(3_000, 5)
+    operator = sash.stream(data.schema, time="ts", key="k", watermark="0 seconds").query(
+        "q", getattr(sf, call)("v"), range="60 seconds", slide="10 seconds"
+    ).open()  # fmt: skip
+    operator.push(data.slice(0, 2_001))
+    none = operator.push(data.slice(2_001, 1))
+    calls[0] = 0
+    assert all(operator.push(data.slice(2_002 + place, 1)) is none for place in range(90))
+    assert calls[0] == 0
+    assert none.num_rows == 0
+    assert operator.push(data.slice(2_092, 60)).num_rows == 5
+
+
+def test_rows_of_small_pushes_are_in_all_that_is_asked_for():
+    data = events(400)
+    board = sash.stream(data.schema, time="ts", watermark="0 seconds").query(
+        "n", sf.count(), range="10 seconds", slide="10 seconds"
+    )
+    operator = board.open()
+    answers = [operator.push(data.slice(0, 150))]
+    answers += [operator.push(data.slice(place, 1)) for place in range(150, 180)]
+    assert operator.watermark == 17_900_000
+    again = board.open()
+    again.restore(operator.snapshot())
+    answers += [again.push(data.slice(place, 1)) for place in range(180, 195)]
+    answers += [again.push(data.slice(20, 1))]  # late, and said at once
+    assert again.late_count == 1
+    assert again.late()["v"].to_pylist() == [data["v"][20].as_py()]
+    answers += [again.push(data.slice(place, 1)) for place in range(195, 400)]
+    assert pa.concat_tables([*answers, again.close()])["n"].to_pylist() == [100, 100, 100, 100]

@@ -23,6 +23,7 @@ from sash.engine.streams.cells import KEY, cells_table, take_cells
 from sash.engine.streams.covering import fold_spans
 from sash.engine.streams.emitting import EMITS, WindowAnswers
 from sash.engine.streams.ended_windows import EndedWindows
+from sash.engine.streams.few_rows import FewRows, few_rows
 from sash.engine.streams.filling import Fill, check_fill
 from sash.engine.streams.intake import Intake
 from sash.engine.streams.keyed_rows import KeyedRows, checked
@@ -51,6 +52,8 @@ class Operator:
     gives what is left at the end. ``snapshot`` is the state as bytes, from which an operator of the same queries
     goes on after ``restore``.
     """
+
+    _few: FewRows | None = None  # what holds rows of small pushes, once there was a push
 
     def __init__(
         self,
@@ -102,9 +105,21 @@ class Operator:
         self.torn = False
 
     def _goes_on_with(self, state: StreamState) -> None:
-        self.state, self._windows.filling = state, state.filling
+        self._state, self._windows.filling = state, state.filling
         self._intake = Intake(state, self._edges, lambda: self.ended, lambda: self.least_starts)
         self._intake.begins = self.begins
+
+    @property
+    def state(self) -> StreamState:
+        """What it keeps; rows that are held are taken first."""
+        if self._few is not None and self._few.tables:
+            self._push(self._few.taken())
+        return self._state
+
+    @cached_property
+    def _few_rows(self) -> FewRows | None:
+        self._few = few_rows(self.scheme, self.emit, bool(self.fill))
+        return self._few
 
     # What a user does
 
@@ -114,6 +129,16 @@ class Operator:
         ``clock`` is what the clock shows, a time as the column has them, for ``ahead=`` and ``idle=``; that of this
         machine, unless given.
         """
+        few, late_queries = self._few_rows, self.begins is not None or self._windows.since
+        if few is None or clock is not None or self.torn or late_queries:
+            return self._push(batch, clock)
+        none = self._no_answers
+        if not few.take(batch, self._state, self._delay):
+            return self._push(batch, clock)
+        return self._push(few.taken()) if few.due else none
+
+    def _push(self, batch: Any, clock: Any = None) -> pa.Table:
+        """The same, with no rows held back."""
         shown = clock_shown(self.scheme, clock)
         rows = self.absorb(batch, shown)
         with self._whole():
@@ -192,6 +217,7 @@ class Operator:
 
     def since(self, queries: dict[str, int]) -> None:
         """Let queries that were added later answer only windows that begin at a time, or after it."""
+        _ = self.state  # with what came before
         self._windows.since = dict(queries)
 
     @property
