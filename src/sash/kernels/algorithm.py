@@ -100,7 +100,7 @@ class Algorithm:
     offered: bool = True  # whether it is taken unless named
     combines: Callable[[int], tuple[float, float]] = lambda rows: (2, 1)
     variants: tuple[Algorithm, ...] = ()  # with other settings, from which one is taken unless it is named
-    run_by_index: Callable[..., Any] | None = None  # a select that gives indices, where that is less than giving ranks
+    gives_indices: bool = False  # whether a select gives indices, which is less work, where one more argument asks so
     by_name: bool = True  # whether it is found by its name; a variant is not
 
     def __post_init__(self) -> None:

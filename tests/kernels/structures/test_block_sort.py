@@ -131,7 +131,7 @@ def test_gives_the_same_rows_by_their_indices(query, whole):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(block_sort, "SHORTEST", 2)
         patch.setattr(block_sort, "WHOLE", whole)
-        ranks, indices = (select(ranked, bounds, k, True) for select in (block_sort.select, block_sort.select_indices))
+        ranks, indices = (block_sort.select(ranked, bounds, k, True, by_index) for by_index in (False, True))
     for by_rank, by_index in zip(ranks, indices, strict=True):
         assert by_index.dtype == ranked.rank.dtype
         assert by_index.tolist() == [ranked.order[rank] if rank >= 0 else -1 for rank in by_rank.tolist()]

@@ -77,7 +77,7 @@ def quantile(question: Question) -> Evaluation:
             sizes = bounds.sizes()
             k = places(sizes, share, discrete)
             pairs = None if discrete else lie_between(sizes, share)
-            if numeric and choice.algorithm.run_by_index is not None:
+            if numeric and choice.algorithm.gives_indices:
                 first, second = _selected(select_by_index, choice, ranking, bounds, k, pairs)
                 return Numbers(*between(values(), NO_ORDER, first, second, sizes, share))
             first, second = _selected(select, choice, ranking, bounds, k, pairs)

@@ -24,8 +24,7 @@ def select_by_index(
     choice: Choice, ranking: Ranking, bounds: Bounds, k: np.ndarray, second: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same rows by their indices, by an algorithm that gives these."""
-    assert choice.algorithm.run_by_index is not None
-    indices: Any = choice.algorithm.run_by_index(ranking.ranked, bounds, k, second)
+    indices: Any = choice.run(ranking.ranked, bounds, k, second, True)
     return indices[0], indices[1]
 
 

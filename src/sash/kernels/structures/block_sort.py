@@ -35,19 +35,13 @@ SHORTEST = 8  # and for at least 2^so many positions
 WHOLE = 32  # rows that are at most so many frames' lengths are one block, and ranks serve as places in it
 
 
-def select(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The rank of each frame's k-th smallest row, from 0, and where asked of the one after; -1 where there is none."""
-    return _selected(ranked, bounds, k, second, True)
-
-
-def select_indices(ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The same rows by their indices, which blocks know first."""
-    return _selected(ranked, bounds, k, second, False)
-
-
-def _selected(
-    ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool, by_rank: bool
+def select(
+    ranked: Ranked, bounds: Bounds, k: np.ndarray, second: bool, by_index: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
+    """The rank of each frame's k-th smallest row, from 0, and where asked of the one after; -1 where there is none.
+
+    By index it gives the same rows by their indices, which blocks know first.
+    """
     rows, rank_type = len(bounds), ranked.rank.dtype
     first = empty(rows, rank_type)
     after = empty(rows if second else 0, rank_type)
@@ -58,8 +52,8 @@ def _selected(
         return first, after
     if len(ranked) <= max(WHOLE * longest, 1 << SHORTEST):
         _whole(ranked, bounds, k, first, after)
-        return (first, after) if by_rank else (_indices(ranked, first), _indices(ranked, after))
-    _blocks(ranked, bounds, k, longest, first, after, by_rank)
+        return (_indices(ranked, first), _indices(ranked, after)) if by_index else (first, after)
+    _blocks(ranked, bounds, k, longest, first, after, by_index)
     return first, after
 
 
@@ -79,7 +73,7 @@ def _whole(ranked: Ranked, bounds: Bounds, k: np.ndarray, first: np.ndarray, aft
 
 
 def _blocks(
-    ranked: Ranked, bounds: Bounds, k: np.ndarray, longest: int, first: np.ndarray, after: np.ndarray, by_rank: bool
+    ranked: Ranked, bounds: Bounds, k: np.ndarray, longest: int, first: np.ndarray, after: np.ndarray, by_index: bool
 ) -> None:
     rows, reach = len(ranked), longest - 1  # how far frames that start in a block reach into the next
     shift = max((STEP * longest - 1).bit_length(), SHORTEST)
@@ -98,7 +92,7 @@ def _blocks(
             last = len(bounds)  # empty frames may lie behind the last row
         return slide_blocks(
             begin, end, int(row), int(last), shift, reach, bounds.lo, bounds.hi, k, ranked.rank, dealt, places,
-            words, groups, regions, shifts, _bits_of_bytes(), first, after, int(by_rank),
+            words, groups, regions, shifts, _bits_of_bytes(), first, after, int(by_index),
         )  # fmt: skip
 
     least = max(1, (1 << 16) >> shift)
@@ -167,7 +161,7 @@ def deal(order: Any, begin: int, end: int, shift: int, reach: int, heads: Any, d
 def slide_blocks(
     begin: int, end: int, row: int, rows: int, shift: int, reach: int, lo: Any, hi: Any, k: Any, rank: Any,
     dealt: Any, places: Any, words: Any, groups: Any, regions: Any, shifts: Any, bits: Any, first: Any, after: Any,
-    by_rank: int,
+    by_index: int,
 ) -> int:  # fmt: skip
     """Answer the frames from ``row`` that start in the blocks from ``begin`` to ``end``, by rank or by index."""
     step = 1 << shift
@@ -189,7 +183,7 @@ def slide_blocks(
                 for i in range(row, until):
                     if answer[i] >= 0:
                         index = np.uint64(start) + np.uint64(dealt[np.uint64(base) + np.uint64(answer[i])])
-                        answer[i] = rank[index] if by_rank else index
+                        answer[i] = index if by_index else rank[index]
         row = until
     return 0
 
@@ -318,7 +312,7 @@ ALGORITHM = Algorithm(
     words="sorted blocks with bitsets of live rows",
     cost=lambda task: 25.0,
     run=select,
-    run_by_index=select_indices,
+    gives_indices=True,
     needs=(
         own_order,
         no_exclude,
