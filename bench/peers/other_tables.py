@@ -15,7 +15,7 @@ from sash import Window
 from sash import functions as sf
 
 TITLE = "Frames over another table, in process"
-LIMIT = 60.0  # seconds a query of DuckDB
+LIMIT = 20.0  # seconds a query of DuckDB
 ASOF = "select l.id, r.value as last from labels l asof left join events r on r.key = l.key and r.ts <= l.ts"
 
 

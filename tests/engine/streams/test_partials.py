@@ -1,7 +1,8 @@
 """Partials kept: whatever the rows were folded from, and however they are put together, the answers are the rows'."""
 
 import random
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 
 import duckdb
@@ -21,6 +22,9 @@ from engine.streams.test_windows import CALLS, SCHEMA, check, queries, rows, siz
 from every_function import every_call
 from sash import SashError
 from sash import functions as sf
+from sash.engine.streams.bounded import answer_partials
+from sash.engine.streams.limits import Limits
+from sash.engine.streams.partial_reading import PartialReader, take_entry
 
 IN_ANY_ORDER = [name for name in ANSWERS if name not in ("first", "last", "list", "digits", "best", "mode", "top")]
 AS_FRAMES = {"pyarrow": lambda rows: rows, "pandas": pa.Table.to_pandas, "polars": pl.from_arrow}
@@ -313,3 +317,17 @@ NAMES = [
     "sum_watts_v1_7c4d65a5d2",
     "sum_v_where_v_0_v1_6501fed58e",
 ]
+
+
+@pytest.mark.parametrize("call", [sf.avg("load"), sf.median("load")], ids=["partials", "rows"])
+def test_a_task_of_spark_answers_partials_some_keys_at_a_time(call):
+    """What ``board.answer`` of DataFrames does there, in memory that does not suffice for all keys."""
+    times = [datetime(2026, 1, 1) + timedelta(hours=hour) for hour in range(72) for _ in "abc"]
+    rows = pa.table({"ts": times, "plug": ["a", "b", None] * 72, "load": [float(k % 7) for k in range(216)]})
+    board = sash.stream(rows, time="ts", key="plug").query("q", call, range="30 hours", slide="6 hours")
+    kept = board.partials()
+    reader = PartialReader(board._scheme, kept.column_names)
+    parts = [kept.slice(0, 20).select(reader.columns), kept.slice(20).select(reader.columns)]
+    opened = partial(board._cold, "final")
+    found = pa.concat_tables(answer_partials(map(reader.entry, parts), opened, Limits(memory=30_000), take_entry))
+    assert sorted(map(str, found.to_pylist())) == sorted(map(str, board.results().to_pylist()))

@@ -11,12 +11,11 @@ import pyarrow as pa
 
 from sash.engine.streams.emitting import EMITS
 from sash.engine.streams.operator import Operator
-from sash.engine.streams.partial_reading import frames_of, take_partials
 from sash.engine.streams.queries import Query, Settings
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.settings import check, queries_of, slicer_of
 from sash.engine.streams.slice_partials import PARTIALS
-from sash.engine.streams.sources import Source, like
+from sash.engine.streams.sources import Source
 from sash.engine.streams.warm_start import begin_with, check_history
 from sash.errors import SashError
 from sash.planner.in_words import preformatted
@@ -123,11 +122,7 @@ class Board:
         _check_flags(starts=starts)
         _check_emit(emit)
         self._check_queries()
-        frames = frames_of(partials)
-        operator = self._cold(emit, starts, fill)
-        operator.unmoved()
-        take_partials(operator, frames)
-        return like(frames[0], operator.close())
+        return self._source.answered(self, partials, self._cold(emit, starts, fill))
 
     def late(self) -> Any:
         """What came too late, or has no place in any window, with the reason.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -30,8 +31,13 @@ def fold(tables: Iterable[pa.Table], opened: Callable[[], Operator], limits: Lim
     yield operator.partials()
 
 
-def answer_partials(tables: Iterable[pa.Table], opened: Callable[[], Operator], limits: Limits) -> Iterator[pa.Table]:
-    """The answers of all windows, given partials of whole keys."""
+def answer_partials(
+    tables: Iterable[pa.Table],
+    opened: Callable[[], Operator],
+    limits: Limits,
+    take: Callable[[Operator, pa.Table], Any] = Operator.take,
+) -> Iterator[pa.Table]:
+    """The answers of all windows, given partials of whole keys; ``take`` has an operator take some."""
     scheme = opened().scheme
 
     def keys(table: pa.Table) -> list[pa.ChunkedArray]:
@@ -41,7 +47,7 @@ def answer_partials(tables: Iterable[pa.Table], opened: Callable[[], Operator], 
         operator = opened()
         operator.unmoved()
         for table in together(some, limits.batch):
-            operator.take(table)
+            take(operator, table)
         yield from operator.closing(limits)
         give_back()
 

@@ -7,6 +7,7 @@ queries share them (avg of sum and count). Otherwise rows are taken out of their
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,8 @@ from sash.kernels.slices.partials import columns_of as numbers_of
 from sash.kernels.slices.partials import of_partials
 from sash.libraries import is_spark
 from sash.windows.slicers import edges_of
+
+MANY = 1 << 20  # partials that are worth a table of their own
 
 
 class PartialSource(NamedTuple):
@@ -139,7 +142,7 @@ class PartialReader:
 
     # What of a table
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         """The columns that are read."""
         used = {name for part in self._parts for name in part.names} if not self.by_rows else set(self._lists.values())
@@ -287,13 +290,23 @@ def take_partials(operator: Operator, frames: Iterable[Any]) -> None:
 def tables_of(
     scheme: Scheme, frames: Iterable[Any], readers: dict[tuple[str, ...], PartialReader]
 ) -> Iterator[tuple[pa.Table, PartialReader]]:
-    """Frames of partials as Arrow tables, each with what reads it."""
+    """Frames of partials as Arrow tables, each with what reads it; small ones of the same columns are put together."""
+    together: list[pa.Table] = []
+    before: PartialReader | None = None
     for frame in frames:
         names = tuple(column_names(frame))
         reader = readers.get(names)
         if reader is None:
             reader = readers[names] = PartialReader(scheme, names)
-        yield as_arrow(frame, reader.columns), reader
+        table = as_arrow(frame, reader.columns)
+        alike = before is reader and together[-1].schema.equals(table.schema)
+        if before is not None and not (alike and sum(map(len, together)) + len(table) <= MANY):
+            yield pa.concat_tables(together), before
+            together = []
+        together.append(table)
+        before = reader
+    if before is not None:
+        yield pa.concat_tables(together), before
 
 
 def take_entry(operator: Operator, entry: pa.Table) -> None:

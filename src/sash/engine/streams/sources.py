@@ -18,6 +18,7 @@ import pyarrow as pa
 from sash.engine.streams.explaining import explain
 from sash.engine.streams.lateness import Late
 from sash.engine.streams.operator import Operator
+from sash.engine.streams.partial_reading import frames_of, take_partials
 from sash.engine.streams.queries import Query, Settings
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.slice_partials import PARTIALS
@@ -66,6 +67,13 @@ class Source(ABC):
     @abstractmethod
     def late(self, board: Any) -> Any:
         """What a board set aside."""
+
+    def answered(self, board: Any, partials: Any, operator: Operator) -> Any:
+        """The answers of a board from partials that were kept, of an operator that has no rows."""
+        frames = frames_of(partials)
+        operator.unmoved()
+        take_partials(operator, frames)
+        return like(frames[0], operator.close())
 
     def watched(self, board: Any, sight: Sight, query: Any) -> Run:
         """What runs a board for a page until it ends, or is to stop."""
