@@ -55,12 +55,18 @@ def _throughput_claims(bench: Bench, panels: dict, more: float) -> None:
     for other in OTHERS:
         why = spans.updates(panels) if other == "sweeping" else ""
         spans.claim_ahead(bench, f"for all windows, slicing is better than {other}", panels, ["slicing"], [other], why)
-    pairs = [ends(gains(lines, "slicing", other)) for lines in panels.values() for other in OTHERS]
-    larger = sum(a > b for a, b in pairs)
+    pairs = {
+        f"over {other} at {title}": ends(gains(lines, "slicing", other))
+        for title, lines in panels.items()
+        for other in OTHERS
+    }
+    larger = sum(a > b for a, b in pairs.values())
+    flat = ", ".join(f"{a:.3g} to {b:.3g} {where}" for where, (a, b) in pairs.items() if a <= b)
     bench.claim(
         "the smaller the event, the better the gain with slicing",
         f"the gain at the smallest is larger than at the largest event for {larger} of {len(pairs)} lines",
         larger == len(pairs),
+        f"{flat}; at the largest range, the largest events are in {more:.2f} times as many windows" if flat else "",
     )
     rows = {other: [mean(row.values()) for row in spans.common(panels, "slicing", other).values()] for other in OTHERS}
     bench.claim(
