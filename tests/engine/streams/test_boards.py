@@ -1,5 +1,7 @@
 """Many queries over one stream: what they give together is what each gives alone, for as many calls as few make."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -163,3 +165,11 @@ def test_rows_of_small_pushes_are_in_all_that_is_asked_for():
     assert again.late()["v"].to_pylist() == [data["v"][20].as_py()]
     answers += [again.push(data.slice(place, 1)) for place in range(195, 400)]
     assert pa.concat_tables([*answers, again.close()])["n"].to_pylist() == [100, 100, 100, 100]
+
+
+def test_explain_says_which_ranges_are_folded_together_and_what_that_saves():
+    plan = str(board(events(10), 24).explain())
+    assert "6 ranges of stddev(v) are folded together by disjoint_table, where a push brings much: about" in plan
+    found = re.search(r"6 ranges of max.* about ([0-9.]+) combines a second for each key, ([0-9.]+) apart", plan)
+    assert float(found[1]) < float(found[2])
+    assert "ranges of" not in str(board(events(10), 4).explain())

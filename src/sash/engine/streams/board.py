@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -63,7 +64,7 @@ class Board:
             was: the name that it had before, where a checkpoint of Spark knows it by that; names by names of several.
 
         """
-        taken = {*self._settings.own_columns, *self._scheme.key_names, *(each.name for each in self._queries)}
+        taken = {*self._settings.own_columns, *self._scheme.key_names, *map(attrgetter("name"), self._queries)}
         more = queries_of(name, aggregate, range, slide, using, taken, self._settings.time, was)
         return replace(self, _queries=(*self._queries, *more), _before=self._scheme)
 

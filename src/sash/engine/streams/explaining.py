@@ -22,7 +22,8 @@ from sash.kernels.spans.load import Load
 from sash.planner import Choice
 from sash.planner.stream_plan import QueryStep, StreamPlan, drawn
 from sash.planner.techniques import technique
-from sash.windows.grids import Grid
+from sash.windows.bounds import ARBITRARY
+from sash.windows.grids import PER_MICROSECOND, Grid
 from sash.windows.shared_plan import SharedPlan
 from sash.windows.slicers import SLICERS, edges_of
 
@@ -53,6 +54,7 @@ def explain(scheme: Scheme, slicer: str, more: Sequence[str] = (), table: pa.Tab
     lines += _sharing(scheme)
     lines += _state(scheme, plan)
     if plan:
+        lines += _together(scheme, plan, steps)
         lines.append(_cost(scheme, plan, steps))
     lines += more
     return StreamPlan(slicer, tuple(lines), tuple(steps), _drawing(scheme, plan, slicer) if plan else ())
@@ -164,6 +166,37 @@ def _bytes(size: int) -> str:
             return f"{size:,.3g} {unit}"
         size /= 1024  # type: ignore[assignment]
     return f"{size:,.3g} GB"
+
+
+def _together(scheme: Scheme, plan: SharedPlan, steps: list[QueryStep]) -> list[str]:
+    """Which ranges of one aggregate are folded together, and how many combines that saves."""
+    if not scheme.by_time:
+        return []
+    per, groups = plan.edges_per_composite / plan.composite, defaultdict(list)
+    for k, folding in scheme.foldings.items():
+        if folding.by_numbers and scheme.queries[k].using is None:
+            groups[id(folding)].append(k)
+    lines = []
+    for queries in groups.values():
+        steps_of = {scheme.planned[k].spec: steps[k] for k in queries}
+        if len(steps_of) < 2:
+            continue
+        alone, due, widest = 0.0, 0.0, max(step.slices for step in steps_of.values())
+        for spec, step in steps_of.items():
+            grid: Any = scheme.assigners[spec].grid
+            slice_cost, answer_cost = step.choices[0].algorithm.combines(step.slices)
+            alone += slice_cost * per + answer_cost / grid.slide
+            due += 1 / grid.slide
+        folding = scheme.foldings[queries[0]]
+        algorithm = folding.choice(None, 1000, 1000, widest, ARBITRARY).algorithm
+        slice_cost, answer_cost = algorithm.combines(widest)
+        second = 10**6 * PER_MICROSECOND[scheme.unit]
+        combines, apart = (f"{cost * second:.3g}" for cost in (slice_cost * per + answer_cost * due, alone))
+        lines.append(
+            f"{len(steps_of)} ranges of {scheme.queries[queries[0]].call} are folded together by {algorithm.name}, "
+            f"where a push brings much: about {combines} combines a second for each key, {apart} apart"
+        )
+    return lines
 
 
 def _cost(scheme: Scheme, plan: SharedPlan, steps: list[QueryStep]) -> str:
