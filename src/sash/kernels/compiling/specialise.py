@@ -112,12 +112,18 @@ def _specialised(kernel: Kernel, aggregate: Aggregate, inputs: tuple[Any, ...], 
 def _key(kernel: Kernel, aggregate: Aggregate, dtypes: tuple[np.dtype, ...], frames: str) -> str:
     parts = {part: getattr(aggregate, part) for part in PARTS}
     try:
-        return meaning.digest(_surroundings(), kernel.make, parts, dtypes, frames)
+        return meaning.digest(_surroundings(), _meant_by(kernel.make), parts, dtypes, frames)
     except meaning.Unclear as error:
         raise NotCompilable(
             f"{aggregate.name} cannot be compiled: {error}; compiled functions read numbers, strings, tuples, "
             f"contiguous arrays of up to {meaning.LARGEST} bytes, enumerations, modules and functions; {ADVICE}"
         ) from None
+
+
+@cache
+def _meant_by(make: Callable[..., Any]) -> str:
+    """What a kernel means, found once: it reads much, and nothing of it changes."""
+    return meaning.digest(make)
 
 
 @cache
