@@ -54,6 +54,7 @@ class Config:
     postpone: int
     questions: tuple[Question, ...]
     added: tuple[Question, ...]  # at a restart
+    stay: int | None = None  # how long windows stay after their answer
 
     @property
     def keeps_texts(self) -> bool:
@@ -90,6 +91,8 @@ def config(number: int) -> Config:
     asked = tuple(_question(chance, kind, names, k) for k in range(count))
     if kind in ("punctuation", "delta"):
         asked = tuple(replace(each, length=asked[0].length, slide=asked[0].slide) for each in asked)
+    if kind == "time" and number % 5 == 1:
+        return _merging(random.Random(f"merging {number}"), replace(base, questions=asked))
     whole = replace(base, questions=_named(number, kind, asked))
     if kind in ("time", "spans") and emit == "final" and chance.random() < 0.6:
         more = _question(chance, kind, names if chance.random() < 0.7 else HELD[:3] if kind == "time" else names, 9)
@@ -107,6 +110,15 @@ def _question(chance, kind, names, number):
         length = chance.randint(1, 12) * unit
         return Question(f"q{number}", name, length, min(chance.randint(1, 12) * unit, 3 * length))
     return Question(f"q{number}", name, chance.randint(1, 6), chance.randint(1, 4))
+
+
+def _merging(chance, whole: Config) -> Config:
+    """A board of sessions, of windows that stay after their answer, or of both; a slide of 0 is that of a session."""
+    stay = chance.choice([None, 0, 1500, 20_000, 10**6])
+    mixed, some = whole.late and chance.random() < 0.5, stay is None or chance.random() < 0.8
+    asked = [replace(each, slide=0) if some and (not mixed or k % 2 == 0) else each
+             for k, each in enumerate(whole.questions)]  # fmt: skip
+    return replace(whole, kind="session", emit="final", offset=0, slicer=None, questions=tuple(asked), stay=stay)
 
 
 def _named(number, kind, asked):
@@ -129,14 +141,19 @@ def board_of(config: Config, questions):
         settings |= {"time": "ts", "slicer": config.slicer}
     if config.kind in ("time", "spans"):
         settings["offset"] = _us(config.offset)
+    if config.stay is not None:
+        settings["lateness"] = _us(config.stay)
     board = sash.stream(SCHEMA, watermark=_us(config.delay), **settings)
     for each in questions:
         call = (spans_oracle.CALLS if config.kind == "spans" else MOST)[each.aggregate]
         windows = {
             "time": {"range": _us(each.length), "slide": _us(each.slide)},
             "spans": {"range": _us(each.length), "slide": _us(each.slide)},
+            "session": {"range": _us(each.length), "slide": _us(each.slide)}
+            if each.slide
+            else {"range": sash.session(_us(each.length))},
             "count": {"range": each.length, "slide": each.slide},
-            "delta": {"range": sash.delta("d", each.length), "slide": sash.delta("d", each.slide)},
+            "delta": {"range": sash.delta("d", each.length), "slide": sash.delta("d", each.slide or 1)},
             "punctuation": {"range": sash.punctuation("v > 2")},
         }[config.kind]
         board = board.query(each.name, call, using=each.using, **windows)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from typing import NamedTuple
 
+from engine.streams import test_session_revisions as session_oracle
 from engine.streams.stream_oracle import same
 from simulation import spans_oracle
 from simulation.boards import Config, Question
@@ -188,6 +189,28 @@ class Windows(Oracle):
         return {where: self._answers(where) for where in list(self.held)}
 
 
+class Revised(Oracle):
+    """Sessions, and windows that are given again: of what each batch gives, all rows so far decide."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        queries = {each.name: (each.aggregate, ("time", each.length, each.slide) if each.slide else each.length)
+                   for each in config.questions}  # fmt: skip
+        self.windows = session_oracle.Oracle(queries, config.stay or 0, config.answer)
+
+    def batch(self, rows: list[dict], moment: int) -> Wanted:
+        late = {row["id"]: "ts" for row in rows if row["ts"] is None}
+        before = self.watermark
+        if moment > 0 and (before is None or moment * 1000 > before):
+            self.watermark = moment * 1000
+        given = self.windows.push([row for row in rows if row["ts"] is not None], before, self.watermark)
+        late |= {row["id"]: "late" for row in self.windows.last_late}
+        revised = self.config.stay is not None
+        answers = [(*where, row | ({"revision": number} if revised else {}))
+                   for where, (number, row, _) in given.items()]  # fmt: skip
+        return Wanted(answers, late, frozenset(), frozenset())
+
+
 class InOrder(Oracle):
     """Windows of rows that wait for the watermark, to be taken in the order of time."""
 
@@ -281,7 +304,14 @@ class Punctuations(InOrder):
 
 
 def oracle_of(config: Config) -> Oracle:
-    kinds = {"time": Windows, "spans": Windows, "count": Counts, "delta": Deltas, "punctuation": Punctuations}
+    kinds = {
+        "session": Revised,
+        "time": Windows,
+        "spans": Windows,
+        "count": Counts,
+        "delta": Deltas,
+        "punctuation": Punctuations,
+    }
     return kinds[config.kind](config)
 
 

@@ -33,9 +33,11 @@ lateness = st.sampled_from([0, 1, 3, 10, 30, 1000])
 class Oracle:
     """The rows that count, by query and key, and what was given of each window."""
 
-    def __init__(self, queries, stay):
+    def __init__(self, queries, stay, words=ANSWERS):
+        self.words = words
         self.queries, self.stay = queries, stay
         self.rows, self.given, self.late = {}, {}, 0
+        self.last_late = []  # of the last push
         self.arrived = []
 
     @property
@@ -51,6 +53,7 @@ class Oracle:
                 mine = [row for row in rows if row["k"] == key]
                 late |= {id(row) for row in self.missed(size, key, mine, before)}
         self.late += len(late)
+        self.last_late = [row for row in rows if id(row) in late]
         wanted = {}
         for key in {row["k"] for row in self.arrived}:
             ends = {end for size in self.sizes for end in self.windows(size, key)}
@@ -103,7 +106,7 @@ class Oracle:
         for name, (aggregate, size) in self.queries.items():
             inside = self.windows(size, key).get(end)
             due = inside is not None or due_anyway(size, end)
-            row[name] = ANSWERS[aggregate](in_order(self.arrived, inside or [])) if due else None
+            row[name] = self.words[aggregate](in_order(self.arrived, inside or [])) if due else None
             some |= inside is not None
         return row, some
 
