@@ -114,9 +114,13 @@ class Bench:
             if isinstance(given, tuple) and peer not in limits:
                 grown = max(other - timings[f"{peer}, half"].median, 0.0) / (share / 2)
                 other, mark = other + grown * (1 - share), "~"
-            self.duels.append({"task": task, "sash": _rounded(mine), "peer": peer, "theirs": _rounded(other),
-                               "ratio": _rounded(other / mine), "mark": mark})  # fmt: skip
-            print(f"  {task}: Sash {mine:.3f} s, {peer} {other:.3f} s, ratio {mark}{other / mine:.2f}", flush=True)
+            self.compared(task, mine, peer, other, mark)
+
+    def compared(self, task: str, mine: float, peer: str, theirs: float, mark: str = "") -> None:
+        """What Sash and a peer took for a task, in seconds of one run."""
+        self.duels.append({"task": task, "sash": _rounded(mine), "peer": peer, "theirs": _rounded(theirs),
+                           "ratio": _rounded(theirs / mine), "mark": mark})  # fmt: skip
+        print(f"  {task}: Sash {mine:.3f} s, {peer} {theirs:.3f} s, ratio {mark}{theirs / mine:.2f}", flush=True)
 
     # Saying and drawing
 

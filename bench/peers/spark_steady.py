@@ -70,20 +70,34 @@ def durations(frame):
     return [each.durationMs["triggerExecution"] / 1000 for each in query.recentProgress if each.numInputRows]
 
 
+def by_twenty(frame, length, slide):
+    """Twenty queries of one board: five aggregates over four ranges, up to the one of the others."""
+    board = sash.stream(frame, time="ts", key="key", watermark="10 seconds")
+    for part in (1, 2, 3, 4):
+        calls = {f"{name}{part}": getattr(sf, name)("value") for name in ("max", "min", "sum", "count", "avg")}
+        board = board.query(calls, range=f"{length // part // slide * slide} seconds", slide=f"{slide} seconds")
+    return board.results()
+
+
 def run(bench):
     batches, share = bench.pick(BATCHES, 3), bench.pick(1, 100)
-    lines = []
+    firsts = []
     for count, keys, length, slide in CASES:
         count //= share
-        name = f"{count:,} events, {keys:,} keys, {length} s every {slide} s"
-        firsts, steady = [], []
-        for answer in (by_sash, by_spark):
+        name = f"a micro-batch of {count:,} events, {keys:,} keys, {length} s every {slide} s"
+        steady = []
+        for who, answer in (("Sash", by_sash), ("Spark", by_spark)):
             took = durations(answer(streamed(count, keys, batches), length, slide))
-            firsts.append(took[0])
+            firsts.append([f"{who}: {name}", took[0]])
             steady.append(median(took[len(took) // 3 :]))
-        lines.append([name, *steady, steady[1] / steady[0], *firsts])
-    bench.table(
-        "a micro-batch: seconds",
-        ["events a batch", "Sash", "Spark", "Spark over Sash", "first batch, Sash", "Spark"],
-        lines,
-    )
+        bench.compared(name, steady[0], "Spark", steady[1])
+    count, keys, length, slide = CASES[-1]
+    frame = streamed(count // share, keys, batches)
+    took = {}
+    for queries, answer in ((1, by_sash), (20, by_twenty)):
+        each = durations(answer(frame, length, slide))
+        took[queries] = median(each[len(each) // 3 :])
+    head = ["events a batch", "1 query", "20 queries", "ratio"]
+    name = f"{count // share:,} events, {keys:,} keys, up to {length} s every {slide} s"
+    bench.table("queries of one board: seconds", head, [[name, took[1], took[20], took[20] / took[1]]])
+    bench.table("the first batch of each query, in this order in one session: seconds", ["", "first batch"], firsts)
