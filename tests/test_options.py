@@ -47,7 +47,9 @@ def test_a_zone_is_one_of_the_time_zone_database(given):
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(SashError, match="there is no option 'memroy'; the options are memory, skew, shards, zone"):
+    with pytest.raises(
+        SashError, match="there is no option 'memroy'; the options are memory, skew, jobs, shards, zone"
+    ):
         options.memroy = 1
     with pytest.raises(SashError, match="there is no option 'memroy'"):
         _ = options.memroy
@@ -59,10 +61,10 @@ def test_an_unknown_option_is_refused():
 
 def test_options_are_what_they_were_after_a_block():
     with options.set(memory="1g", skew=True):
-        assert repr(options) == "sash.options: memory=1073741824, skew=True, shards=None, zone=None"
+        assert repr(options) == "sash.options: memory=1073741824, skew=True, jobs=True, shards=None, zone=None"
     with pytest.raises(ZeroDivisionError), options.set(memory="1g", skew=True):
         _ = 1 / 0
-    assert repr(options) == "sash.options: memory=None, skew='auto', shards=None, zone=None"
+    assert repr(options) == "sash.options: memory=None, skew='auto', jobs=True, shards=None, zone=None"
     assert {"memory", "skew", "budget", "set"} <= set(dir(options))
 
 

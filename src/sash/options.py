@@ -6,6 +6,10 @@
 ``skew``
     Whether ``withColumns`` on Spark looks for keys with very many rows before it runs: True, False, or ``"auto"``,
     the default: only where Spark's estimate of the input is large.
+``jobs``
+    Whether ``withColumns`` on Spark may run jobs before it returns: to find where rows without PARTITION BY are cut,
+    and which keys have very many rows. True is the default. If False, nothing is read until an action asks: windows
+    without PARTITION BY go to Spark's own operator, or with a warning to one task, and ``skew`` finds nothing.
 ``shards``
     In how many parts a continuous query on Spark keeps its keys. None, the default, is as many as
     ``spark.sql.shuffle.partitions``. The number stays with a query's checkpoint.
@@ -17,13 +21,13 @@
 >>> import sash
 >>> sash.options.memory = "512 MB"
 >>> sash.options
-sash.options: memory=536870912, skew='auto', shards=None, zone=None
+sash.options: memory=536870912, skew='auto', jobs=True, shards=None, zone=None
 >>> sash.options.memory = None
 >>> with sash.options.set(memory="2g", skew=False):
 ...     sash.options
-sash.options: memory=2147483648, skew=False, shards=None, zone=None
+sash.options: memory=2147483648, skew=False, jobs=True, shards=None, zone=None
 >>> sash.options
-sash.options: memory=None, skew='auto', shards=None, zone=None
+sash.options: memory=None, skew='auto', jobs=True, shards=None, zone=None
 """
 
 from __future__ import annotations
@@ -41,6 +45,7 @@ from sash.errors import SashError
 
 memory: int | str | None
 skew: bool | str
+jobs: bool
 shards: int | None
 zone: str | None
 
@@ -114,6 +119,12 @@ def _skew(value: Any) -> bool | str:
     raise SashError(f"skew must be 'auto', True or False, got {value!r}")
 
 
+def _jobs(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise SashError(f"jobs must be True or False, got {value!r}")
+
+
 def _shards(value: Any) -> int | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 100_000):
         return value
@@ -171,8 +182,8 @@ def _machine() -> int:
     return min(size for size in sizes if size > 0)
 
 
-_CHECKS = {"memory": _memory, "skew": _skew, "shards": _shards, "zone": _zone}
-_chosen: dict[str, Any] = {"memory": None, "skew": "auto", "shards": None, "zone": None}
+_CHECKS = {"memory": _memory, "skew": _skew, "jobs": _jobs, "shards": _shards, "zone": _zone}
+_chosen: dict[str, Any] = {"memory": None, "skew": "auto", "jobs": True, "shards": None, "zone": None}
 
 
 class _Options(ModuleType):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sash import options
 from sash.errors import SashWarning, outside
 from sash.spark.ranged import distributable
 from sash.windows.over import Over
@@ -48,12 +49,17 @@ def exchanges(columns: Mapping[str, Over], skewed: Callable[[Exchange], bool]) -
             fewer = next((known for known in hashed if known <= keys), keys)
             names = tuple(key.path[0] for key in window.partition)
             hashed.setdefault(fewer, Exchange(HASHED, names)).columns[name] = over
-        elif distributable(over):
+        elif distributable(over) and not asks_for_cuts(over):
             ranged.setdefault(window.order_key, Exchange(RANGED)).columns[name] = over
         else:
             alone.columns[name] = over
     apart = [part for exchange in hashed.values() for part in _apart(exchange, skewed)]
     return [exchange for exchange in (*apart, *ranged.values(), alone) if exchange.columns]
+
+
+def asks_for_cuts(over: Over) -> bool:
+    """Whether its rows could be cut into pieces, but for a job that the options forbid."""
+    return bool(over.window.order) and not options.jobs and distributable(over)
 
 
 def _apart(exchange: Exchange, skewed: Callable[[Exchange], bool]) -> list[Exchange]:
@@ -82,14 +88,13 @@ def tie_breakers_of(exchange: Exchange, columns: Mapping[str, Over]) -> tuple[Ov
 
 def warn_of(exchange: Exchange, is_described: bool = False) -> None:
     """Tell the user which expressions bring all rows to one task; where nothing may be read of a frame, that too."""
-    why = (
+    usual = (
         "cannot be computed in pieces, so that all rows go to one task; a partitionBy, or a frame bounded on both "
         "sides, would change that"
     )
-    if is_described:
-        why = (
-            "cannot be cut into pieces that nobody may look for, so that all rows go to one task; a partitionBy would "
-        )
-        why += "change that"
+    end = "so that all rows go to one task; a partitionBy would change that"
     for name, over in exchange.columns.items():
+        why = f"cannot be cut into pieces that nobody may look for, {end}" if is_described else usual
+        if not is_described and asks_for_cuts(over):
+            why = f"is cut into pieces by a job alone, which sash.options.jobs = False forbids, {end}"
         warnings.warn(f"{name}: {over.call} over ({over.window!r}) {why}", SashWarning, stacklevel=outside())

@@ -17,6 +17,7 @@ from pyspark.sql import Window as SparkWindow
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
 
+from sash import options
 from sash.algebra import Aggregate
 from sash.algebra.call import NULLS
 from sash.algebra.catalogue import FUNCTIONS
@@ -83,7 +84,7 @@ class Native:
         overs = exchange.columns.values()
         most = ONE_TASK if not exchange.keys or all(map(_is_total, overs)) else FEW
         able = most > 0 and all(not over.using and _grows(over) and self.refusal(over) is None for over in overs)
-        return able and self.bytes() < most
+        return able and (self.bytes() < most or not (exchange.keys or options.jobs))
 
     def refusal(self, over: Over) -> str | None:
         """Why Spark's operator does not give the answer of an expression, in words that go behind its name, or None."""

@@ -41,7 +41,7 @@ class Skew:
         if isinstance(self.inputs.frame, DescribedFrame):
             return False
         nested = any(pa.types.is_nested(self.schema.field(name).type) for name in exchange.keys)  # which have no order
-        if nested or not options.skew or (options.skew == "auto" and self.bytes < LOOK_FROM):
+        if nested or not options.skew or not options.jobs or (options.skew == "auto" and self.bytes < LOOK_FROM):
             return False
         named = [key.alias(f"k{place}") for place, key in enumerate(self.inputs.spark(exchange.keys))]
         sample = self.inputs.frame.select(*named).sample(fraction=SAMPLED, seed=0)
