@@ -44,18 +44,18 @@ def by_spark():
     return answers.select("key", F.col("window.end").alias("window_end"), "most", "mean")
 
 
-def latencies(frame):
+def latencies(frame, warm, seconds):
     """The seconds from the end of each window to its answers, once the query is warm."""
     folder, given, began = tempfile.mkdtemp(dir=FOLDER), [], time.time()
 
     def put(batch, number):
         answers = batch.select(F.unix_micros("window_end").alias("end")).toArrow()
         now = time.time()
-        if now - began > WARM:
+        if now - began > warm:
             given.extend(now - np.unique(answers["end"].to_numpy()) / 1e6)
 
     query = frame.writeStream.foreachBatch(put).option("checkpointLocation", folder).outputMode("append").start()
-    query.awaitTermination(WARM + SECONDS)
+    query.awaitTermination(warm + seconds)
     query.stop()
     shutil.rmtree(folder, ignore_errors=True)
     return given
@@ -64,7 +64,7 @@ def latencies(frame):
 def run(bench):
     lines = []
     for name, answer in (("Sash", by_sash), ("Spark", by_spark)):
-        found = latencies(answer())
+        found = latencies(answer(), bench.pick(WARM, 4), bench.pick(SECONDS, 6))
         lines.append([name, len(found), *(float(np.percentile(found, percent)) for percent in (50, 99))])
     bench.table(
         f"{RATE:,} events a second, {KEYS} keys: seconds from the end of a window to its answer",
