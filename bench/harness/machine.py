@@ -75,3 +75,31 @@ def _version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+def descendants(root: int) -> list[int]:
+    """A process and all that it started."""
+    parents: dict[int, list[int]] = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            parents.setdefault(int((place / "stat").read_text().rpartition(")")[2].split()[1]), []).append(
+                int(place.name)
+            )
+        except OSError:
+            continue
+    out = [root]
+    for pid in out:
+        out += parents.get(pid, [])
+    return out
+
+
+def core_seconds(root: int) -> float:
+    """The seconds of cores that the processes took that a process started, those that have ended among them."""
+    ticks = 0
+    for pid in descendants(root)[1:]:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -7,6 +7,7 @@ those after the first third. The first batch, which starts the query, is a colum
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from functools import partial
@@ -17,12 +18,14 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 import sash
+from bench.harness.machine import core_seconds
 from bench.peers._spark import FOLDER, session, stored
 from sash import functions as sf
 
 TITLE = "Micro-batches in steady state"
 QUICK = False
-BATCHES = 9
+BATCHES = 8
+PAUSE = 0.05  # between two looks at a query, in seconds
 MINUTE = 60 * 10**6  # microseconds of event time in a batch
 CASES = [  # events a batch, keys, range and slide in seconds
     (100_000, 100, 60, 10),
@@ -62,12 +65,24 @@ def by_spark(frame, length, slide):
 
 def durations(frame):
     """How long each batch with rows took, in seconds."""
+    return costs(frame)[0]
+
+
+def costs(frame):
+    """The same, and the seconds of cores that one took of those after the first third, of the JVM and its workers."""
     folder = tempfile.mkdtemp(dir=FOLDER)
     writer = frame.writeStream.format("noop").outputMode("append").option("checkpointLocation", folder)
-    query = writer.trigger(availableNow=True).start()
-    query.awaitTermination()
+    query, cores = writer.trigger(availableNow=True).start(), {}
+    while query.isActive:
+        query.awaitTermination(PAUSE)
+        if query.lastProgress:
+            cores.setdefault(query.lastProgress.batchId, core_seconds(os.getpid()))
     shutil.rmtree(folder, ignore_errors=True)
-    return [each.durationMs["triggerExecution"] / 1000 for each in query.recentProgress if each.numInputRows]
+    took = [each.durationMs["triggerExecution"] / 1000 for each in query.recentProgress if each.numInputRows]
+    (first, begin), *_, (last, end) = (
+        (number, at) for number, at in cores.items() if len(took) // 3 <= number < len(took)
+    )
+    return took, (end - begin) / (last - first)
 
 
 def by_twenty(frame, length, slide):
@@ -81,16 +96,19 @@ def by_twenty(frame, length, slide):
 
 def run(bench):
     batches, share = bench.pick(BATCHES, 3), bench.pick(1, 100)
-    firsts = []
+    firsts, cores = [], []
     for count, keys, length, slide in CASES:
         count //= share
         name = f"a micro-batch of {count:,} events, {keys:,} keys, {length} s every {slide} s"
-        steady = []
+        steady, worked = [], []
         for who, answer in (("Sash", by_sash), ("Spark", by_spark)):
-            took = durations(answer(streamed(count, keys, batches), length, slide))
+            took, core = costs(answer(streamed(count, keys, batches), length, slide))
+            worked.append(core)
             firsts.append([f"{who}: {name}", took[0]])
             steady.append(median(took[len(took) // 3 :]))
         bench.compared(name, steady[0], "Spark", steady[1])
+        cores.append([name, *worked, worked[1] / worked[0]])
+    bench.table("seconds of cores, of the JVM and its workers", ["", "Sash", "Spark", "Spark over Sash"], cores)
     count, keys, length, slide = CASES[-1]
     frame = streamed(count // share, keys, batches)
     took = {}

@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 
 import sash
 from bench.harness import growth
+from bench.harness.machine import descendants
 from bench.peers._spark import consumed, session, stored
 from bench.peers.spark import trades
 from sash import Window, options
@@ -74,22 +75,6 @@ class Memory:
                 size = next((int(line.split()[1]) / 1024 for line in status.splitlines() if "VmRSS" in line), 0.0)
                 what = "driver" if pid == os.getpid() else "JVM" if "Name:\tjava" in status else "worker"
                 self.most[what] = max(self.most[what], size)
-
-
-def descendants(root):
-    """A process and all that it started."""
-    parents = {}
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            parents.setdefault(int((place / "stat").read_text().rpartition(")")[2].split()[1]), []).append(
-                int(place.name)
-            )
-        except OSError:
-            continue
-    out = [root]
-    for pid in out:
-        out += parents.get(pid, [])
-    return out
 
 
 def spilled():
