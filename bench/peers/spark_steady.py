@@ -24,7 +24,7 @@ from sash import functions as sf
 
 TITLE = "Micro-batches in steady state"
 QUICK = False
-BATCHES = 8
+BATCHES = 6
 PAUSE = 0.05  # between two looks at a query, in seconds
 MINUTE = 60 * 10**6  # microseconds of event time in a batch
 CASES = [  # events a batch, keys, range and slide in seconds
