@@ -46,11 +46,11 @@ from sash.spark.passing import (
     columns_of,
     narrowed,
     numbered,
-    record_batches,
     refuse_unknown,
     shown,
 )
 from sash.spark.task_names import board_task
+from sash.spark.unpacking import record_batches
 from sash.spark.worker import beginning
 from sash.watching.samples import sample
 from sash.watching.sight import Sight

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -54,13 +53,6 @@ def as_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:
     columns = [batch.column(k) for k in range(len(schema))]
     typed = zip(columns, schema.types, strict=True)
     return pa.table([column if column.type == dtype else column.cast(dtype) for column, dtype in typed], schema.names)
-
-
-def record_batches(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """A table in batches, of the types that Spark was told."""
-    columns = zip(table.columns, schema.types, strict=True)
-    cast = [column if column.type == dtype else column.cast(dtype) for column, dtype in columns]
-    yield from pa.table(cast, schema.names).to_batches(max_chunksize=1 << 16)
 
 
 def refuse_unknown(answers: pa.Schema) -> None:

@@ -7,7 +7,6 @@ Between the two, a row of Spark is a whole table of ours as bytes, so that no ro
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -26,7 +25,6 @@ from pyspark.sql.types import DateType, TimestampNTZType
 from sash import options
 from sash.engine.memory_need import within_memory
 from sash.engine.streams.logged import folds_cells
-from sash.engine.streams.packing import table_of
 from sash.engine.streams.queries import Query, Settings, Spans
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import ShardPlan
@@ -41,18 +39,18 @@ from sash.spark.batch_boards import Read, SparkSource
 from sash.spark.columns_read import spark_column
 from sash.spark.garbage import set_apart
 from sash.spark.local import PROVIDER, ROCKSDB
-from sash.spark.passing import as_schema, columns_of, narrowed, numbered, record_batches, refuse_unknown, shown
+from sash.spark.passing import as_schema, columns_of, narrowed, numbered, refuse_unknown, shown
 from sash.spark.processor import Shards
 from sash.spark.shards import GIVEN, SEEN, Sent, labels, opened
 from sash.spark.task_names import board_task
-from sash.watching.samples import Wanted, sample
+from sash.spark.unpacking import SAMPLED, unpacking
+from sash.watching.samples import Wanted
 from sash.watching.sight import Sight
 from sash.watching.spark_progress import COUNTS, SAMPLE, BatchReader
 from sash.windows.extents import microseconds
 from sash.windows.intervals import Interval
 
 WATERMARK = "__sash_watermark"
-SAMPLED = "__sash_sampled"
 PAUSE = 0.5  # seconds between two looks at a query
 DELAY = "spark.watermarkDelayMs"  # what Spark writes on a column that has a watermark
 UNMARKED = "sash.unmarked"  # what we write on one that follows none, with the reason
@@ -158,11 +156,11 @@ class StreamingSource(SparkSource):
         first, sums = scheme.queries[0].name, [F.sum(name).alias(name) for name in SEEN]
         bodies = _observed(stateful, COUNTS, first, sums).where("body is not null").select("body")
         if not board._sampled:
-            answered = bodies.mapInArrow(_answers(emitted, board_task(board)), from_arrow_schema(emitted))
+            answered = bodies.mapInArrow(unpacking(emitted, board_task(board)), from_arrow_schema(emitted))
         else:
             more = emitted.append(pa.field(SAMPLED, pa.string()))
             wanted = Wanted(tuple(scheme.key_names), tuple(query.name for query in scheme.queries))
-            answered = bodies.mapInArrow(_answers(more, board_task(board), wanted), from_arrow_schema(more))
+            answered = bodies.mapInArrow(unpacking(more, board_task(board), wanted), from_arrow_schema(more))
             samples = [F.collect_list(SAMPLED).alias("samples")]  # few of each shard, picked where they are made
             answered = _observed(answered, SAMPLE, first, samples).drop(SAMPLED)
         return answered.withMetadata("window_end", _followed(scheme, emit, fill))
@@ -221,7 +219,7 @@ def by_shards(frame: DataFrame, body: bytes, emitted: pa.Schema, first: str, tas
     stateful = packed.groupBy("label").transformWithStateInPandas(Shards(body), GIVEN, "Append", "EventTime")
     sums = [F.sum(name).alias(name) for name in SEEN]
     bodies = _observed(stateful, COUNTS, first, sums).where("body is not null").select("body")
-    return bodies.mapInArrow(_answers(emitted, task("")), from_arrow_schema(emitted))
+    return bodies.mapInArrow(unpacking(emitted, task("")), from_arrow_schema(emitted))
 
 
 def need_protobuf() -> None:
@@ -270,24 +268,6 @@ def _folds(sent: bytes, name: str) -> Any:
 
     fold.__name__ = name
     return fold
-
-
-def _answers(schema: pa.Schema, name: str, wanted: Wanted | None = None) -> Any:
-    """Tables out of bodies; with what a page wants of each beside its first row."""
-
-    def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for body in batch.column(0):
-                table = table_of(body.as_buffer().to_pybytes())
-                if wanted is not None:
-                    samples = [json.dumps(sample(table, wanted))] * min(table.num_rows, 1)
-                    column = pa.array(samples + [None] * (table.num_rows - len(samples)), pa.string())
-                    table = table.append_column(SAMPLED, column)
-                yield from record_batches(table, schema)
-        set_apart()
-
-    unpack.__name__ = name
-    return unpack
 
 
 def _followed(scheme: Scheme, emit: str, fill: Any) -> dict[str, Any]:
