@@ -1,5 +1,7 @@
 """With sash.options.jobs = False, withColumns runs nothing before an action asks for its answers."""
 
+import uuid
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -24,7 +26,7 @@ def jobs_of(spark):
     """How many jobs Spark ran for what a function does."""
 
     def count(work):
-        group = f"{work}"
+        group = uuid.uuid4().hex
         spark.sparkContext.setJobGroup(group, group)
         try:
             out = work()
