@@ -36,6 +36,9 @@ class Numbering:
         if len(array) <= SHORT:
             return self._numbers_of_few(array)
         codes, values = _distinct(array)
+        if not len(self.known):
+            self.known = values
+            return codes
         numbers = pc.index_in(values, value_set=self.known).cast(pa.int64()).fill_null(-1).to_numpy()
         new = np.flatnonzero(numbers < 0)
         if len(new):
