@@ -10,7 +10,6 @@ import numpy as np
 from sash.algebra import Aggregate
 from sash.errors import SashError
 from sash.kernels.compiling import interpreted
-from sash.kernels.recycling import empty
 from sash.windows.bounds import CONSTANT, Bounds
 
 
@@ -22,10 +21,8 @@ class Answered(NamedTuple):
 
 
 def unanswered(answers: int, dtype: np.dtype) -> Answered:
-    """Room for so many answers, none of which is NULL so far."""
-    valid = empty(answers, np.bool_)
-    valid.fill(True)
-    return Answered(empty(answers, dtype), valid)
+    """Room for so many answers, none NULL so far; they go to the user, and no pool would soon have them back."""
+    return Answered(np.empty(answers, dtype), np.ones(answers, np.bool_))
 
 
 def finished(aggregate: Aggregate, out: Answered) -> Answered:
