@@ -25,7 +25,7 @@ from sash.engine.streams.operator import Operator
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.shard import ShardPlan
 from sash.engine.streams.sources import with_late
-from sash.spark import shards, streaming_boards
+from sash.spark import shards, streaming_boards, unpacking
 from sash.spark.passing import columns_of, narrowed, shown
 from sash.spark.processor import Shards
 
@@ -128,9 +128,7 @@ def read(ask: Asked, bodies: list[bytes]) -> list[dict]:
     if not bodies:
         return []
     given = pa.RecordBatch.from_arrays([pa.array(bodies, pa.binary())], ["body"])
-    return [
-        row for batch in streaming_boards._answers(ask.schema, "answers")(iter([given])) for row in batch.to_pylist()
-    ]
+    return [row for batch in unpacking.unpacking(ask.schema, "answers")(iter([given])) for row in batch.to_pylist()]
 
 
 def is_too_large(error: Exception) -> bool:
