@@ -154,5 +154,37 @@ def test_partials_of_spark_are_answered_in_memory(spark):
     board = sash.stream(spark.createDataFrame(loads), time="ts").query("mean", sf.avg("load"), range="1 hour")
     partials = board.partials()
     assert board.answer(partials.toArrow())["mean"].to_pylist() == [pytest.approx(7 / 3)]
+    in_memory = sash.stream(loads, time="ts").query("mean", sf.avg("load"), range="1 hour")
     with pytest.raises(SashError, match=r"partials must be frames in memory, got a Spark DataFrame; give its toArrow"):
-        board.answer(partials)
+        in_memory.answer(partials)
+
+
+def test_partials_of_several_days_are_answered_on_spark(spark, tmp_path):
+    """Written and read back; partials alone, and rows in lists for what needs them."""
+    days = [
+        pa.table({
+            "ts": [datetime(2026, 1, day, hour, tzinfo=UTC) for hour in range(24) for _ in "abc"],
+            "plug": ["a", "b", None] * 24, "load": [float(day * hour % 7) for hour in range(24) for _ in "abc"],
+        })
+        for day in (1, 2, 3)
+    ]  # fmt: skip
+    for number, calls in enumerate([{"mean": sf.avg("load"), "n": sf.count()}, {"mid": sf.median("load")}]):
+
+        def board(rows, calls=calls):
+            return sash.stream(rows, time="ts", key="plug").query(calls, range="30 hours", slide="6 hours")
+
+        for day in days:
+            kept = board(spark.createDataFrame(day)).partials()
+            kept.write.mode("append").parquet(str(tmp_path / f"kept {number}"))
+        back = spark.read.parquet(str(tmp_path / f"kept {number}"))
+        of_all = board(spark.createDataFrame(days[0])).answer(
+            [back.where("plug = 'a'"), back.where("not plug <=> 'a'")]
+        )
+        whole = board(pa.concat_tables(days)).results()
+        assert sorted_rows(of_all.toArrow()) == sorted_rows(board(pa.concat_tables(days)).answer(back.toArrow()))
+        assert of_all.count() == whole.num_rows
+    means = spark.read.parquet(str(tmp_path / "kept 0"))
+    with pytest.raises(SashError, match=r"partials must have .* to answer this board"):
+        sash.stream(spark.createDataFrame(days[0]), time="ts").query("q", sf.max("load"), range="1 day").answer(means)
+    with pytest.raises(SashError, match="partials must be frames of one library"):
+        board(spark.createDataFrame(days[0])).answer([back, days[0]])

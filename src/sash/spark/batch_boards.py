@@ -40,6 +40,7 @@ from sash.planner.stream_plan import StreamPlan
 from sash.spark import failures
 from sash.spark.by_value import shipped
 from sash.spark.columns_read import arrow_types, spark_column
+from sash.spark.kept_partials import answered, frames_of_spark
 from sash.spark.passing import (
     COMPUTED,
     as_schema,
@@ -162,6 +163,11 @@ class SparkSource(Source):
             return with_late(answers, shown(aside)) if late else answers
 
         return self._by_rows(board, operator, schema, emitted, whole=late)
+
+    def answered(self, board: Any, partials: Any, operator: Operator) -> Any:
+        """The answers from partials that were kept, as a DataFrame where these are of Spark."""
+        frames = frames_of_spark(partials)
+        return super().answered(board, partials, operator) if frames is None else answered(board, frames, operator)
 
     def explain(self, board: Any) -> StreamPlan:
         """The plan, with columns of PySpark as they were given."""

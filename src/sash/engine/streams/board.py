@@ -113,8 +113,8 @@ class Board:
 
         Args:
             partials: what ``partials`` of this board gave, or of another with the same functions and windows no finer:
-                a frame in memory, or several, such as a day's each; of Spark, ``toArrow()`` of it. They may be of the
-                same slices, but not of the same rows.
+                a frame, or several, such as a day's each. They may be of the same slices, but not of the same rows.
+                A board of a Spark DataFrame takes those of Spark, too, and gives one.
             emit: as for ``results``.
             starts: as for ``results``.
             fill: as for ``results``.

@@ -325,7 +325,10 @@ def take_entry(operator: Operator, entry: pa.Table) -> None:
 def frames_of(partials: Any) -> list[Any]:
     """What a user gave as partials: a frame, or several."""
     if is_spark(partials):
-        raise SashError("partials must be frames in memory, got a Spark DataFrame; give its toArrow()")
+        raise SashError(
+            "partials must be frames in memory, got a Spark DataFrame; give its toArrow(), or ask a board of a Spark "
+            "DataFrame"
+        )
     try:
         backend_of(partials)
         return [partials]
