@@ -46,16 +46,18 @@ def by_spark():
 
 def latencies(frame, warm, seconds):
     """The seconds from the end of each window to its answers, once the query is warm."""
-    folder, given, began = tempfile.mkdtemp(dir=FOLDER), [], time.time()
+    folder, given, began = tempfile.mkdtemp(dir=FOLDER), [], []
 
     def put(batch, number):
         answers = batch.select(F.unix_micros("window_end").alias("end")).toArrow()
         now = time.time()
-        if now - began > warm:
+        began.append(now)
+        if now - began[0] > warm:
             given.extend(now - np.unique(answers["end"].to_numpy()) / 1e6)
 
     query = frame.writeStream.foreachBatch(put).option("checkpointLocation", folder).outputMode("append").start()
-    query.awaitTermination(warm + seconds)
+    while not began or time.time() - began[0] < warm + seconds or not given:
+        query.awaitTermination(1)
     query.stop()
     shutil.rmtree(folder, ignore_errors=True)
     return given
