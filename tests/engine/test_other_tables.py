@@ -382,3 +382,16 @@ def test_what_a_table_cannot_answer_is_refused_when_the_query_is_built(over, sen
     with pytest.raises(SashError, match=sentence):
         sash.withColumns(pa.table({"user": ["a"], "ts": [date(2026, 1, 1)] if "compare, got ts" in sentence else [1],
                                    "p": [True] if "got types" in sentence else [1]}), {"v": over})  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.decimal128(12), pa.timestamp("s"), pa.date32()])
+def test_a_key_that_the_other_table_does_not_have_finds_no_rows_of_the_next_one(kind):
+    def numbers(values):
+        whole = pa.array(values, pa.int32())
+        return (whole.cast(pa.int64()) if pa.types.is_timestamp(kind) else whole).cast(kind)
+
+    left = pa.table({"k": numbers([0, 2, 7]), "t": [9, 9, 9]})
+    right = pa.table({"k": numbers([1, 2, 8]), "t": [1, 1, 1], "x": [10, 20, 80]})
+    window = Window.of(right, on=["k"], at="t").rangeBetween(Window.unboundedPreceding, 0)
+    out = sash.withColumns(left, {"m": sf.max("x").over(window), "c": sf.count("*").over(window)})
+    assert (out["m"].to_pylist(), out["c"].to_pylist()) == ([None, 20, None], [0, 1, 0])

@@ -88,7 +88,7 @@ class OtherRows(SortedPartitions):
         changes[1:] = asking[1:] != asking[:-1]
         starts = np.flatnonzero(changes)
         place = np.searchsorted(codes, asking[starts])
-        self._partition = np.where(np.append(codes, 0)[place] == asking[starts], place, -1)
+        self._partition = np.where(np.append(codes, np.uint64(0))[place] == asking[starts], place, -1)
         self._partition[place == len(codes)] = -1
         firsts = np.append(self.segments[:-1], self.rows)[place]
         lasts = np.where(self._partition < 0, firsts, np.append(self.segments[1:], self.rows)[place])
