@@ -146,6 +146,17 @@ def test_keys_of_which_nothing_is_left_are_let_go():
     assert len(operator._keys) < 5000
 
 
+def test_state_does_not_grow_by_restarts_alone():
+    operator, states = sash.withColumns(SCHEMA, {"n": sf.count().over(RECENT)}, watermark="0 seconds"), []
+    for at in (9, 1):
+        operator.push(table((at, "a", 1)))
+    for _ in range(4):
+        states.append(operator.snapshot())
+        operator.restore(states[-1])
+    assert len(set(map(len, states))) == 1
+    assert operator.late().num_rows == 1
+
+
 def test_snapshots_are_sealed_and_of_their_columns():
     operator = sash.withColumns(SCHEMA, {"n": sf.sum("v").over(SO_FAR)})
     state = operator.snapshot()

@@ -121,6 +121,20 @@ def test_an_operator_that_failed_half_way_says_so():
     assert operator.push(table([{"ts": 0, **big}, {"ts": 9, **big}]))["s"].to_pylist() == [2**62]
 
 
+def test_state_does_not_grow_by_restarts_alone():
+    board = sash.stream(SCHEMA, time="ts", watermark="0 seconds").query("n", sf.count(), range="2 microseconds")
+    operator, row = board.open(), {"k": "a", "v": 1, "w": None}
+    for at in (9, 1, 2):
+        operator.push(table([{"ts": at, **row}]))
+    states = []
+    for _ in range(4):
+        states.append(operator.snapshot())
+        operator = board.open()
+        operator.restore(states[-1])
+    assert len(set(map(len, states))) == 1
+    assert operator.late().num_rows == 2
+
+
 def test_results_say_how_many_rows_are_in_none_of_them():
     loads = pa.table({"ts": pa.array([1, None, 2, None], pa.timestamp("us")), "load": [1, 2, 3, 4]})
     board = sash.stream(loads, time="ts").query("n", sf.count(), range="1 minute")

@@ -124,7 +124,7 @@ class RowOperator:
         waiting, context = (self._joined(rows, whole) for rows, whole in ((self.waiting, True), (self.context, False)))
         return packed(self._making, {
             **self.rest(), "closed": self.closed, "waiting": waiting.table, "context": context.table,
-            "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self._late]),
+            "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self._late]).combine_chunks(),
         })  # fmt: skip
 
     def restore(self, state: bytes) -> None:

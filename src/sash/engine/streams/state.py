@@ -149,7 +149,7 @@ class StreamState:
         parts: dict[str, Any] = {
             "partials": [each.text for each in self.scheme.formats],
             "closed": self.closed,
-            "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self.late]),
+            "late": pa.concat_tables([Late.schema(self.scheme.schema).empty_table(), *self.late]).combine_chunks(),
             **self.rest(keyed=True),
             **self.stores(),
         }
