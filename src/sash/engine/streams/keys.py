@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.engine.encoding import equality_key
+from sash.engine.streams.interned_values import InternedValues
 from sash.engine.streams.restoring import refused, table_of
 from sash.engine.tables import one_array
 from sash.errors import SashError
@@ -25,14 +26,22 @@ class Numbering:
 
     def __init__(self, dtype: pa.DataType) -> None:
         self.known = pa.array([], dtype)
+        self._interned: InternedValues | None = None  # of many values, where a table for each push takes long
 
     def __len__(self) -> int:
         return len(self.known)
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it has."""
+        return int(self.known.nbytes) + (0 if self._interned is None else self._interned.size)
 
     def numbers(self, array: pa.Array) -> np.ndarray:
         """The number of each value, new ones for those not seen before."""
         if not len(array):
             return np.zeros(0, np.int64)
+        if self._interned is not None or (len(self.known) > SHORT and InternedValues.takes(self.known.type)):
+            return self._numbers_of_interned(array)
         if len(array) <= SHORT:
             return self._numbers_of_few(array)
         codes, values = _distinct(array)
@@ -48,6 +57,17 @@ class Numbering:
             if len(new) == len(numbers) == len(self.known):
                 return codes
         return numbers[codes]
+
+    def _numbers_of_interned(self, array: pa.Array) -> np.ndarray:
+        """The same, by a table that is kept from push to push."""
+        if self._interned is None:
+            self._interned = InternedValues(self.known)
+        numbers = self._interned.numbers(array)
+        new = np.flatnonzero(numbers >= len(self.known))
+        if len(new):
+            _, firsts = np.unique(numbers[new], return_index=True)
+            self.known = pa.concat_arrays([self.known, array.take(pa.array(new[firsts]))])
+        return numbers
 
     def _numbers_of_few(self, array: pa.Array) -> np.ndarray:
         """The same for a few values, most of which are known: only the others are told apart."""
@@ -88,7 +108,7 @@ class Keys:
     @property
     def size(self) -> int:
         """About how many bytes it has."""
-        return sum(each.known.nbytes for each in (*self.columns, *self.pairs)) + 8 * len(self)
+        return sum(each.size for each in (*self.columns, *self.pairs)) + 8 * len(self)
 
     def numbers(self, columns: Sequence[pa.Array]) -> np.ndarray | None:
         """The number of each row's key; None where there is no key."""

@@ -17,10 +17,11 @@ from sash.engine.streams.buffer import Buffer
 from sash.engine.streams.keys import plain_type
 from sash.engine.streams.limits import Limits
 from sash.engine.streams.query_answers import PlannedQuery
-from sash.engine.streams.run_columns import OccurringColumn, OrderedColumn, RunColumn, is_text, is_whole
+from sash.engine.streams.run_columns import OccurringColumn, OrderedColumn, RunColumn
 from sash.engine.streams.scheme import Scheme
 from sash.engine.streams.sorted_runs import SortedRuns
 from sash.engine.streams.span_windows import DueWindows
+from sash.engine.streams.value_parts import is_text, is_whole
 from sash.errors import column_named
 from sash.expressions.evaluation import infer
 from sash.expressions.parsing import as_predicate

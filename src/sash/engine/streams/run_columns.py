@@ -12,20 +12,14 @@ from sash.engine.answering.asking import Question
 from sash.engine.answering.lifted import numbers
 from sash.engine.sorted_partitions import SortedPartitions
 from sash.engine.streams.keys import plain_array, plain_type
+from sash.engine.streams.value_parts import INTEGERS, MAGNITUDE, float_words, is_text, text_bytes, whole_numbers
 from sash.kernels.slices import row_rings
 from sash.kernels.slices.assigning import grown
 from sash.kernels.slices.interning import PairNumbers, TextNumbers
 from sash.windows.over import Over
 
 NONE = np.iinfo(np.int64).max  # the word of a row that does not count: behind all others
-MAGNITUDE = np.int64(2**63 - 1)
 MANY = 1 << 12  # values that may be known of rows that left, in any case
-INTEGERS: dict[int, np.dtype[Any]] = {
-    8: np.dtype(np.int8),
-    16: np.dtype(np.int16),
-    32: np.dtype(np.int32),
-    64: np.dtype(np.int64),
-}
 
 
 class RunColumn(ABC):
@@ -211,10 +205,7 @@ class OccurringColumn(RunColumn):
         dtype = array.type
         if is_text(dtype):
             texts = self._texts.setdefault(place, TextNumbers())
-            whole = array.fill_null("" if "string" in str(dtype) else b"").cast(pa.large_binary())
-            _, ends, body = whole.buffers()
-            offsets = np.frombuffer(ends, np.int64, len(whole) + 1, 8 * whole.offset)
-            return [texts.numbers(offsets, np.frombuffer(body if body is not None else b"", np.uint8), valid)]
+            return [texts.numbers(*text_bytes(array), valid)]
         if pa.types.is_decimal(dtype):
             whole = array.cast(pa.decimal128(38, dtype.scale))
             pairs = np.frombuffer(whole.buffers()[1], np.int64)[2 * whole.offset : 2 * (whole.offset + len(whole))]
@@ -225,44 +216,6 @@ class OccurringColumn(RunColumn):
 
     def _paired(self, place: int, first: np.ndarray, second: np.ndarray, valid: np.ndarray) -> np.ndarray:
         return self._pairs.setdefault(place, PairNumbers()).numbers(first, second, valid)
-
-
-def is_text(dtype: pa.DataType) -> bool:
-    """Whether values are strings or bytes."""
-    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
-    return any(kind(dtype) for kind in kinds)
-
-
-def is_whole(dtype: pa.DataType) -> bool:
-    """Whether values are whole numbers of at most 64 bits in memory, in their order."""
-    if pa.types.is_boolean(dtype):
-        return True
-    timelike = pa.types.is_temporal(dtype) and not pa.types.is_interval(dtype)
-    return pa.types.is_integer(dtype) or timelike
-
-
-def whole_numbers(array: pa.Array) -> np.ndarray:
-    """Whole numbers, times and truth values as 64 bits in their order; of NULLs they say nothing."""
-    dtype = array.type
-    if pa.types.is_boolean(dtype):
-        return array.fill_null(False).to_numpy(zero_copy_only=False).astype(np.int64)
-    unsigned = pa.types.is_unsigned_integer(dtype)
-    width = INTEGERS[dtype.bit_width]
-    storage = array.view(pa.from_numpy_dtype(width.str.replace("i", "u") if unsigned else width))
-    values = storage.fill_null(0).to_numpy(zero_copy_only=False) if array.null_count else storage.to_numpy()
-    if unsigned and dtype.bit_width == 64:
-        return (values ^ np.uint64(1 << 63)).view(np.int64)
-    return values.astype(np.int64, copy=False)
-
-
-def float_words(values: np.ndarray) -> np.ndarray:
-    """Doubles as whole numbers in their order: NaNs are equal, and above all others.
-
-    >>> float_words(np.array([-np.inf, -1.5, -0.0, 0.0, 2.0, np.nan])).argsort().tolist()
-    [0, 1, 2, 3, 4, 5]
-    """
-    words = np.where(np.isnan(values), np.nan, values).view(np.int64)
-    return words ^ ((words >> 63) & MAGNITUDE)
 
 
 def floats_of(words: np.ndarray) -> np.ndarray:
