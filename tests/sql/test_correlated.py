@@ -53,8 +53,12 @@ ANSWERED = [
     f"""select * from trades t cross join lateral (select coalesce(sum(n), 0) as s from quotes q where {NEAR}) as x
         join (select distinct sym as s2 from quotes) u on u.s2 = t.sym where x.s > 1 order by id""",
     f"""select id from (select id, (select count(*) from quotes q where {NEAR}) as c from trades t) where c > 1 order by id""",
+    """select id, (select max(q.price) from trades q where q.sym = trades.sym and q.ts < trades.ts) as m
+       from trades order by id""",
+    f"""select count(*) as n, sum((select count(*) from quotes q where {NEAR})) as c from trades t""",
 ]
 LEFT_TO_OTHERS = [
+    f"select t as whole, (select count(*) from quotes q where {NEAR}) as c from trades t order by t.id",
     "select id, (select count(*) from quotes q where q.sym = t.sym) as c from trades t order by id",
     "select id, (select count(*) from quotes q where q.ts <= t.ts) as c from trades t order by id",
     f"select id, (select max(q.bid) + t.id from quotes q where {NEAR}) as c from trades t order by id",
@@ -147,6 +151,11 @@ def test_on_spark_as_spark_answers_it(spark):
     found, expected = sash.sql(query, spark=spark), spark.sql(query)
     assert found.dtypes == expected.dtypes
     assert found.collect() == expected.collect()
+    others = f"""select *, (select count(*) from quotes q where {NEAR}), to_json(struct(*)) as j, hash(t.*) as h
+                 from trades t order by t.id"""
+    assert sash.sql(others, spark=spark).collect() == spark.sql(others).collect()
+    named = f"select t.id, t.*, (select count(*) from quotes q where {NEAR}) from trades t"
+    assert sash.sql(named, spark=spark).columns == spark.sql(named).columns
     plan = str(sash.explain(query, spark=spark))
     assert "rows of both tables shuffled by" in plan
     assert "max(" in plan

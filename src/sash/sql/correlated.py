@@ -87,6 +87,9 @@ class Correlated:
             self.lateral(place, left, columns)
         if not self.names:
             return None
+        for each in self.block.items:
+            if self.star(*each.span) is None:
+                self.check_whole_rows(each.span, left, columns)
         alone = left.end == self.block.clauses["FROM"][1]  # its conditions go below the columns that are computed
         where = self.block.clauses.get("WHERE")
         condition = f" WHERE {self.query.left_to_spark(*where, self.scope)}" if where and alone else ""
@@ -223,20 +226,39 @@ class Correlated:
         """Have columns that are computed hidden where all are selected, and those without a name called as by Spark."""
         source, hidden = self.source, ", ".join(map(quoted, self.names.values()))
         names = self.session.columns(self.scope.before(self.query.left_to_spark(*self.block.span, self.scope)))
-        stars = False
-        for number, each in enumerate(self.block.items):
+        items = self.block.items
+        stars = [self.star(*each.span) for each in items]
+        for number, (each, star) in enumerate(zip(items, stars, strict=True)):
             lo, hi = each.span
-            star = next((place for place in range(lo, hi) if source.word(place) == "*" and place in (lo, lo + 2)), None)
-            if star is not None and (star == lo or source.word(lo + 1) == "."):
-                stars = True
+            if star is not None:
                 if star == lo or source.folded(lo) == left.alias:
                     if hi != star + 1:
                         raise NotOfShape
                     self.pieces.append(((star, hi), f"* EXCEPT ({hidden})"))
-            elif number in self.asked and each.alias is None:
-                whole = names is not None and not stars and len(names) == len(self.block.items)
-                name = names[number] if names is not None and whole else source.shown(lo, hi)
+                continue
+            if number in self.asked and each.alias is None:
+                before, after = (any(at is not None for at in some) for some in (stars[:number], stars[number:]))
+                known = names is not None and not (before and after) and len(names) >= len(items)
+                name = names[number - len(items) * before] if names is not None and known else source.shown(lo, hi)
                 self.pieces.append(((hi, hi), f" AS {quoted(name)}"))
+
+    def star(self, lo: int, hi: int) -> int | None:
+        """The place of the star of an item that is all columns, or all of a table."""
+        at = lo + 2 * (self.source.word(lo + 1) == ".")
+        return at if at < hi and self.source.word(at) == "*" else None
+
+    def check_whole_rows(self, span: Span, left: TableRead, columns: Mapping[str, str]) -> None:
+        """Refuse rows as values, such as struct(*): columns that are computed would be in them."""
+        source, (lo, hi) = self.source, span
+        inside = {place for opened in selects(source, lo, hi) for place in range(opened, source.after(opened))}
+        for place in range(lo, hi):
+            word, before, after = (source.word(place + step) for step in (0, -1, 1))
+            star = word == "*" and before in ("(", ",", ".", "DISTINCT", "ALL")
+            count = before == "(" and after == ")" and source.word(place - 2) == "COUNT"
+            name = source.tokens[place].is_name and source.folded(place) == left.alias not in columns
+            whole = (star and not count) or (name and "." not in (before, after))
+            if whole and place not in inside:
+                raise NotOfShape
 
     def replaced(self) -> str:
         """The text of the select with its pieces."""
