@@ -117,6 +117,14 @@ def test_conditions_in_joins_leave_the_rows_that_duckdb_leaves(how, condition):
         assert Counter(answers(query, t=PARTS, b=OTHERS)) == Counter(theirs)
 
 
+def test_tables_with_commas_are_joined_as_duckdb_joins_them():
+    query = "select a.k, b.j, c.j from t a, b left join b c on b.j = c.k and b.k = 1 where a.y < 2"
+    with duckdb.connect() as connection:
+        connection.register("t", PARTS)
+        connection.register("b", OTHERS)
+        assert Counter(answers(query, t=PARTS, b=OTHERS)) == Counter(connection.sql(query).fetchall())
+
+
 def test_a_function_of_each_category():
     query = "select y, by_bucket(k, sum(x) filter (where y > 1)) over (order by y) from t order by y"
     asked = {"m": sf.by_bucket("k", sf.sum("x").filter("y > 1")).over(Window.orderBy("y"))}
@@ -141,6 +149,12 @@ WRONG = [
     ("select istream max(x) from t [range 2 minutes]", "takes no continuous queries"),
     ("select max(x) over (order by y rows :n preceding) from t", "args has no value for :n"),
     (REFUSED[0], "syntax error"),
+    ("select t.x, u.k from t, t u right join t v on u.k = v.k", "no RIGHT, FULL or NATURAL JOIN, and no USING, behind"),
+    ("select t.x, u.k from t, t u full outer join t v on u.k = v.k", "no RIGHT, FULL or NATURAL JOIN"),
+    (
+        "select count(*) over () from (select t.x from t, t u join t v using (k))",
+        "and no USING, behind tables with a comma",
+    ),
     ("select by_bucket(k, x) over () from t", r"the function must be one over windows, such as sum\(x\)\nline 1"),
     ("select by_bucket(k, summ(x)) over () from t", r"the function must be one over windows, such as sum\(x\)\nline 1"),
     ("select by_bucket(k, rank()) over () from t", "by_bucket takes a function of a frame"),

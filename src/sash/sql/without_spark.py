@@ -20,6 +20,7 @@ from sash.errors import SashError
 from sash.libraries import is_spark
 from sash.sql import statements
 from sash.sql.around import Scope
+from sash.sql.blocks import SETS
 from sash.sql.continuous import is_continuous
 from sash.sql.one_query import check_query
 from sash.sql.rewriting import Rewriting
@@ -203,6 +204,7 @@ class InMemory:
         from sqlglot.errors import ErrorLevel, SqlglotError
 
         try:
+            _check_joins(text)
             tree = sqlglot.parse_one(_plainly_quoted(text), read="spark")
             for each in list(tree.find_all(exp.Placeholder)):
                 each.replace(exp.convert(self.argument(str(each.this))))
@@ -215,6 +217,23 @@ class InMemory:
         if name not in self.args:
             raise SashError(f"args has no value for :{name}")
         return self.args[name]
+
+
+def _check_joins(text: str) -> None:
+    """Refuse joins that would join what a comma names, too: sqlglot writes it as CROSS JOIN, which binds as they do."""
+    source = read(text)
+    for start in (place for place in range(len(source.tokens)) if source.word(place) == "FROM"):
+        place, comma = start + 1, False
+        while place < len(source.tokens) and source.word(place) not in (")", ";", "WHERE", "GROUP", "ORDER", *SETS):
+            word, following = source.word(place), source.word(place + 1)
+            comma = comma or word == ","
+            outer = word in ("RIGHT", "FULL", "NATURAL") and following in ("OUTER", "JOIN")
+            if comma and (outer or (word == "USING" and following == "(")):
+                raise SashError(
+                    'engine="local" takes no RIGHT, FULL or NATURAL JOIN, and no USING, behind tables with a comma '
+                    "between them; write CROSS JOIN and an ON"
+                )
+            place = source.after(place)
 
 
 def _type_name(dtype: str) -> str:

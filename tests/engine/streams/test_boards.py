@@ -173,3 +173,16 @@ def test_explain_says_which_ranges_are_folded_together_and_what_that_saves():
     found = re.search(r"6 ranges of max.* about ([0-9.]+) combines a second for each key, ([0-9.]+) apart", plan)
     assert float(found[1]) < float(found[2])
     assert "ranges of" not in str(board(events(10), 4).explain())
+
+
+def test_slices_of_large_batches_hold_their_memory_for_a_while_only():
+    board = sash.stream(events(1).schema, time="ts", watermark="0 seconds")
+    operator = board.query("n", sf.count(), range="1 hour", slide="1 hour").open()
+    operator.push(events(1))
+    batches = [events(200_000) for _ in range(40)]
+    held = []
+    for number, batch in enumerate(batches):
+        operator.push(batch.slice(100 + number, 1))
+        held.append(sum(each.nbytes < each.get_total_buffer_size() for each in operator._few.tables))
+    assert 1 < max(held) <= (1 << 24) // batches[0].nbytes + 1
+    assert operator.close()["n"].to_pylist() == [41]

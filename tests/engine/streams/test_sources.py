@@ -148,6 +148,8 @@ def test_state_of_another_stream_or_damaged_is_refused():
             "final",
             "which has settings or queries …microseconds=0.*, here …microseconds=3000000",
         ),
+        ({}, {"zone": "Europe/Berlin"}, "final", "settings without, here in Europe/Berlin"),
+        ({}, {"lateness": "1 hour"}, "final", "settings without, here late by 1 hour"),
     ],
 )
 def test_a_snapshot_that_is_refused_says_what_differs(columns, settings, emit, told):

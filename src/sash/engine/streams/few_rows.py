@@ -19,6 +19,7 @@ from sash.expressions.naming import resolve
 
 FEW = 64  # rows of a push that is worth it
 MANY = 1024  # rows that are held at most
+HELD = 1 << 24  # bytes that are held at most: a slice holds all of what it was cut from
 
 
 class FewRows:
@@ -30,7 +31,7 @@ class FewRows:
         self._schema, self._least, self._most = scheme.schema, *scheme.reach
         self._time = scheme.schema.get_field_index(resolve(time.path, scheme.schema.names)[0])
         self.tables: list[pa.Table] = []
-        self._rows = 0
+        self._rows = self._bytes = self._address = 0
         self._floor = self._watermark = LEAST  # no row before the floor, and where the watermark is to be
         self._end = LEAST  # where the next window ends
 
@@ -59,6 +60,10 @@ class FewRows:
             return False
         self.tables.append(batch)
         self._rows += rows
+        address = column.buffers()[1].address
+        if address != self._address:  # not of the memory that the slice before it is of
+            self._address = address
+            self._bytes += batch.get_total_buffer_size()
         if delay is not None and most - delay > self._watermark:
             self._watermark = most - delay
             self._floor = max(self._watermark, self._least)
@@ -67,11 +72,11 @@ class FewRows:
     @property
     def due(self) -> bool:
         """Whether it is time to take the rows."""
-        return self._watermark >= self._end or self._rows >= MANY
+        return self._watermark >= self._end or self._rows >= MANY or self._bytes >= HELD
 
     def taken(self) -> pa.Table:
         """All rows that are held, in the order in which they came; none are from now on."""
-        tables, self.tables, self._rows = self.tables, [], 0
+        tables, self.tables, self._rows, self._bytes, self._address = self.tables, [], 0, 0, 0
         if len(tables) == 1:
             return tables[0]
         tables = [pa.Table.from_batches([each]) if isinstance(each, pa.RecordBatch) else each for each in tables]

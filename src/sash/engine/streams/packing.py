@@ -16,7 +16,9 @@ from sash.errors import SashError
 from sash.kernels.sealing import unpadded
 
 MAGIC, VERSION, SEAL = b"SASHSTATE", 2, 16  # formats of partials are told by what is packed
-MAKING = re.compile(r"\((?P<columns>.*?), (?P<rest>Settings\(.*), '(?P<slicer>\w+)', '(?P<emit>\w+)'\)", re.DOTALL)
+MAKING = re.compile(
+    r"\((?P<columns>.*?), (?P<rest>Settings\(.*), '(?P<slicer>\w+)', '(?P<emit>\w+)'\)(?P<more>.*)", re.DOTALL
+)
 NUMBER = re.compile(r"[<|=][biuf][1248]")  # dtypes of arrays
 
 
@@ -72,6 +74,8 @@ def difference(before: str, now: str) -> str:
         return "which another Sash described"
     differences = [f"{name} {_line(was[name])}, here {_line(here[name])}" for name in ("columns", "slicer", "emit")
              if was[name] != here[name]]  # fmt: skip
+    if was["more"] != here["more"]:
+        differences.append(f"settings {was['more'].strip() or 'without'}, here {here['more'].strip() or 'without'}")
     if was["rest"] != here["rest"]:
         place = next((k for k, pair in enumerate(zip(was["rest"], here["rest"], strict=False)) if len(set(pair)) > 1),
                      min(len(was["rest"]), len(here["rest"])))  # fmt: skip
