@@ -299,3 +299,9 @@ def test_what_is_wrong_is_told_at_once():
     with pytest.raises(SashError) as caught:
         sash.withColumns(TABLE, {"fine": mean, "wrong": -sf.sum("name").over(NEAR)})
     assert caught.value.column == "wrong"
+
+
+def test_errors_call_answers_by_what_these_are_of():
+    rows = pa.table({"t": [1, 2], "x": [0, 0]})
+    with pytest.raises(SashError, match=r"division by zero, in x / avg\(x\) over \(order by t\)$"):
+        sash.withColumns(rows, {"share": col("x") / sf.avg("x").over(Window.orderBy("t"))})

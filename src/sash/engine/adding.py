@@ -32,9 +32,23 @@ def composed(table: pa.Table, whole: Composition) -> dict[str, pa.Array]:
     """The columns asked for, of a table that has the answers."""
     answers: dict[str, pa.Array] = {}
     for name, column in whole.columns.items():
-        with column_named(name):
+        with column_named(name), _in_words(whole):
             answers[name] = one_array(computed(column, table))
     return answers
+
+
+@contextmanager
+def _in_words(whole: Composition) -> Iterator[None]:
+    """Let errors call answers by what these are of."""
+    try:
+        yield
+    except SashError as error:
+        text = str(error)
+        for stage in whole.stages:
+            for name, over in stage.items():
+                text = text.replace(f"`{name}`", repr(over))
+        error.args = (text, *error.args[1:])
+        raise
 
 
 def select(frame: Any, columns: Iterable[Any]) -> Any:

@@ -27,6 +27,7 @@ def stream(**settings):
         (lambda: stream(key=["k", "k"]), "key must name different columns, got k, k"),
         (lambda: stream(watermark="-1 second"), "watermark must not be below zero"),
         (lambda: stream(watermark="1 month"), "watermark must have a fixed length"),
+        (lambda: stream().query("q", sf.max("v"), range=3, slide="1 month"), "slide must have a fixed length"),
         (lambda: stream(watermark=5), "watermark must be an interval"),
         (lambda: stream(offset="1 parsec"), "offset takes whole numbers of year"),
         (lambda: stream(slicer="bread"), "slicer must be one of panes, pairs, cutty, got 'bread'"),

@@ -48,6 +48,7 @@ class RowsByTimeAssigner(TimeAssigner):
     @cached_property
     def grid(self) -> Any:
         """The steps."""
+        self.stream.ticks("slide", self.extent.slide)  # which is of a fixed length
         return TimeAssigner(TimeExtent(self.extent.slide, self.extent.slide), self.stream).grid
 
     @property
