@@ -65,6 +65,9 @@ def test_rows_exactly_a_gap_apart_are_two_sessions_and_one_in_spark(spark):
     assert rows.groupBy(F.session_window("t", "5 minutes")).count().collect()[0]["count"] == 3
     ours = sash.withColumns(rows.withColumn("u", F.lit(1)), {"n": sf.session_id("5 minutes").over(BY)})
     assert sorted(row["n"] for row in ours.collect()) == [1, 2, 3]
+    for source in (rows, rows.toArrow()):
+        found = sash.stream(source, time="t").query("n", sf.count(), range=sash.session("5 minutes")).results()
+        assert (found if isinstance(found, pa.Table) else found.toArrow())["n"].to_pylist() == [1, 1, 1]
 
 
 def test_in_sql(spark, visits):
