@@ -132,6 +132,22 @@ def test_a_stream_answers_what_the_batch_does(pipeline):
     assert differing == {("AA", START + timedelta(hours=1)), ("AA", START + timedelta(hours=2))}  # the late one's
 
 
+def test_windows_of_rows_at_steps_of_time_and_of_time_at_rows(pipeline):
+    extents, text = {"rows": (1000, "1 minute"), "time": ("1 hour", 4)}, ""
+    for name, (size, slide) in extents.items():
+        asked = query(size, slide=slide, columns_n="count(*)", columns_worst="max(delay)")
+        text += board(name, "flights", asked, time="at", key="carrier") + sink(name, from_=name)
+    pipeline(text)
+    plain = sash.stream(flights(), time="at", key="carrier")
+    for name, (size, slide) in extents.items():
+        same = plain.query({"n": sf.count(), "worst": sf.max("delay")}, range=size, slide=slide)
+        pq.write_table(same.results(), pipeline.folder / f"{name}.parquet")
+        order = [("window_end", "ascending"), ("carrier", "ascending")]
+        found = rows(pipeline.folder / name, order)
+        assert found == rows(pipeline.folder / f"{name}.parquet", order)
+        assert len(found) == {"rows": 300, "time": 75}[name]
+
+
 def test_late_rows_have_a_sink_of_their_own(pipeline):
     nowhere = flights(2).set_column(1, "at", pa.array([None, START], pa.timestamp("us", "UTC")))
     pq.write_table(nowhere, pipeline.folder / "flights" / "1.parquet")

@@ -68,6 +68,22 @@ def test_nothing_is_late_in_a_batch_however_long_windows_stay(events):
     assert {row["revision"] for row in found[0]} == {0}
 
 
+def test_an_algorithm_that_is_named_answers_and_is_told_in_the_plan(spark, tmp_path, events):
+    mine, theirs = boards(events.where("ts is not null"), time="ts", key="plug")
+
+    def asked(board, using):
+        return board.query({"peak": sf.max("load"), "n": sf.count()}, range="1 minute", slide="20 seconds", using=using)
+
+    assert sorted_rows(asked(mine, "daba").results().toArrow()) == sorted_rows(asked(theirs, None).results())
+    stream = spark.readStream.schema("ts timestamp, plug string, load bigint").parquet(str(tmp_path))
+    for source in (events, stream):
+        board = sash.stream(source, time="ts", key="plug", watermark="1 second")
+        assert "    daba: " in str(asked(board, "daba").explain())
+        assert "daba" not in str(asked(board, None).explain())
+        with pytest.raises(SashError, match="using must be one of"):
+            asked(board, "magic")
+
+
 def test_windows_by_count_follow_time(events):
     found = []
     for board in boards(events.where("ts is not null"), time="ts", key="plug"):
