@@ -51,13 +51,25 @@ def both(stream):
     return rows(partials(stream))
 
 
+def sessions(stream):
+    calls = {"n": sf.count(), "peak": sf.max("v"), "mean": sf.avg("v")}
+    return stream.query(calls, range=sash.session("4 seconds"))
+
+
+def sessions_of_rows(stream):
+    return stream.query({"n": sf.count(), "mid": sf.median("v")}, range=sash.session("4 seconds"))
+
+
 def many_keys(stream):
     return stream.query(
         {"n": sf.count(), "peak": sf.max("v"), "mean": sf.avg("v")}, range="10 seconds", slide="2 seconds"
     ).query("total", sf.sum("v"), range="30 seconds", slide="5 seconds")
 
 
-BOARDS = {board.__name__: board for board in (partials, rows, both, many_keys)}
+BOARDS = {board.__name__: board for board in (partials, rows, both, sessions, sessions_of_rows, many_keys)}
+BOARDS |= {"late_windows": many_keys, "late_sessions": sessions}
+GIVEN_AGAIN = {"watermark": timedelta(seconds=2), "lateness": timedelta(minutes=10)}
+SETTINGS = {"late_windows": GIVEN_AGAIN, "late_sessions": GIVEN_AGAIN}
 BESIDE = "beside"  # columns beside the rows themselves, which leave one by one
 BY_KEY = Window.partitionBy("k").orderBy("ts")
 RECENT = BY_KEY.rangeBetween("-10 minutes", 0)
@@ -82,13 +94,19 @@ def events(count, seed, step=500):
     return pa.table({"ts": times(millis), "k": pa.array([f"k{key}" for key in keys]), "v": values})
 
 
+def delayed(table):
+    """The same rows, of which some come a few minutes after the watermark has passed them."""
+    order = np.arange(table.num_rows)
+    return table.take(np.argsort(order + np.where(order % 9 == 0, 800, 0), kind="stable"))
+
+
 def times(millis):
     return pa.array(millis * 1000 + int(START.timestamp()) * 1_000_000, pa.timestamp("us", tz="UTC"))
 
 
 def expected(board, table, last=None):
     """The answers of windows that have ended for a stream whose latest row is of that time."""
-    ended = (last or pc.max(table["ts"]).as_py()) - WATERMARK
+    ended = (last or pc.max(table["ts"]).as_py()) - SETTINGS.get(board, {}).get("watermark", WATERMARK)
     if board == BESIDE:
         found = sash.withColumns(table, COLUMNS)
         return in_order(found.filter(pc.less(found["ts"], ended - FOLLOWS)))
@@ -97,7 +115,7 @@ def expected(board, table, last=None):
 
 
 def in_order(table):
-    names = [name for name in ("window_end", "k", "ts", "v", "number") if name in table.column_names]
+    names = [name for name in ("window_end", "k", "revision", "ts", "v", "number") if name in table.column_names]
     return table.sort_by([(name, "ascending") for name in names])
 
 
@@ -243,7 +261,8 @@ def answers(board, source):
     """What a query gives of a streaming DataFrame."""
     if board == BESIDE:
         return sash.withColumns(source, COLUMNS, watermark=WATERMARK)
-    return BOARDS[board](sash.stream(source, time="ts", key="k", watermark=WATERMARK)).results()
+    settings = SETTINGS.get(board, {"watermark": WATERMARK})
+    return BOARDS[board](sash.stream(source, time="ts", key="k", **settings)).results()
 
 
 def report(query, file, last):
