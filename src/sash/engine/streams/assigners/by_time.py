@@ -139,9 +139,9 @@ class TimePositions(Positions):
 
     def needed(self, store: Any) -> np.ndarray:
         """Which rows or cells a window may still hold."""
-        if self._grids is not None and self.bygone == MOST:
+        if self.grids is not None and self.bygone == MOST:
             return np.zeros(len(store.at), np.bool_)
-        if self._grids is not None and self.bygone != LEAST:
+        if self.grids is not None and self.bygone != LEAST:
             return np.asarray(store.at >= self.opens())
         return reduce(np.logical_or, (each.needed(store, self.bygone) for each in self.assigners))
 

@@ -25,6 +25,10 @@ class RowsByTimePositions(TimePositions):
 
     kind: ClassVar[str] = "rows by time"
 
+    @property
+    def grids(self) -> None:
+        """None: rows, not times, say where windows begin."""
+
 
 class RowsByTimeAssigner(TimeAssigner):
     """Windows of one number of rows."""
